@@ -98,7 +98,8 @@ export class Pinned extends HubLayer implements PinnedHub {
     const { signal } = options;
     signal?.throwIfAborted();
     const found = this.hub.findTool(name);
-    if (!found) return this.#mayBePinned(name) ? unlisted(name) : await this.hub.callTool(name, args, options);
+    if (!found && this.#mayBePinned(name)) return unlisted(name, this.hub);
+    if (!found) return await this.hub.callTool(name, args, options);
     const own = { server: found.server, name: found.name };
     if (!this.#isPinned(own.server)) return await this.hub.callTool(own, args, options);
     const isGood = (now: CatalogTool | undefined): boolean => !!now && this.#isApproved(now, this.#textOf(now));
@@ -108,7 +109,7 @@ export class Pinned extends HubLayer implements PinnedHub {
     const result = isThere ? await callWhile(this.hub, own, args, options, isGood) : undefined;
     if (result) return result;
     const now = this.hub.findTool(own);
-    return now ? blocked(await this.#reportOn(now)) : unlisted(own);
+    return now ? blocked(await this.#reportOn(now)) : unlisted(own, this.hub);
   }
 
   async check({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {

@@ -5,7 +5,8 @@
  */
 import type { CallToolResult } from "../../protocol/types.ts";
 import { failureKey } from "../failure.ts";
-import type { QualifiedName } from "../seam.ts";
+import { absentOwner, absentServers, whyAbsent } from "../gateway/lists/absent.ts";
+import type { HubLike, QualifiedName } from "../seam.ts";
 import type { PinReport } from "./types.ts";
 
 /** What a model is told of a tool that it may not call: no text of the server. */
@@ -20,11 +21,17 @@ export function blocked({ server, qualifiedName, status, changes, reason }: PinR
   return refusal(server, `The tool "${qualifiedName}" of the server "${server}" is blocked: ${why}. It was not called`);
 }
 
-/** The same of a tool that is not listed. */
-export function unlisted(name: QualifiedName): CallToolResult {
+/** The same of a tool that is not listed; where its server is down, why. */
+export function unlisted(name: QualifiedName, hub: HubLike): CallToolResult {
   const [server, tool] = typeof name === "string" ? ["", name] : [name.server, name.name];
   const of = server === "" ? "" : ` of the server "${server}"`;
-  return refusal(server, `The tool "${tool}"${of} is not listed, so nobody can have approved it. It was not called`);
+  const owner = server || absentOwner(hub, tool, false)?.server;
+  const absent = absentServers(hub).find((one) => one.name === owner);
+  const why = absent ? `. ${whyAbsent(absent)}` : "";
+  return refusal(
+    server,
+    `The tool "${tool}"${of} is not listed, so nobody can have approved it. It was not called${why}`,
+  );
 }
 
 function refusal(server: string, text: string): CallToolResult {

@@ -2,6 +2,8 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { ChannelTransport, RpcError } from "../../../../mod.ts";
 import type { Client, Transport } from "../../../../mod.ts";
+import { createMemoryStore } from "../../../../src/auth/mod.ts";
+import { withPins } from "../../../../src/hub/mod.ts";
 import { all, open, textOf } from "../support.ts";
 
 /** A server that cannot be started until it is repaired. */
@@ -72,3 +74,19 @@ for (const front of ["modern", "legacy"] as const) {
     });
   });
 }
+
+test("a call of a tool of a server that is down says why where its tools are pinned, too", async () => {
+  const dead = broken();
+  await using scene = await open({ dead: dead.config });
+  const identities = { dead: { command: "dead" } };
+  const pinned = await withPins(scene.hub, { store: createMemoryStore(), identities, onFirstSight: "trust" });
+  for (const name of ["dead__sum", "dead.sum", { server: "dead", name: "sum" }]) {
+    const result = await pinned.callTool(name, { a: 1, b: 2 });
+    assertEquals(result.isError, true);
+    assertMatch(textOf(result), /sum".* is not listed.* not called.*cannot be used now.*its disk is full/);
+  }
+  assertMatch(textOf(await pinned.callTool("nobody__sum")), /is not listed.* It was not called$/);
+  dead.state.isDown = false;
+  await scene.hub.retry("dead");
+  assertEquals((await pinned.callTool("dead__sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+});
