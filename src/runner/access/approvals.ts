@@ -63,10 +63,10 @@ export class Approvals {
 
   constructor(parts: ApprovalParts) {
     this.#parts = parts;
-    const { store, logger } = parts;
+    const { store, clock, logger } = parts;
     const isSound = ({ id, principal, server, tool, arguments: given }: Readonly<Record<string, unknown>>): boolean =>
       isTexts([id, principal, server, tool]) && isObject(given);
-    this.#list = new TenantList({ store, name: "approvals", logger, isSound });
+    this.#list = new TenantList({ store, clock, name: "approvals", logger, isSound });
   }
 
   /** Keeps a call, and gives the refusal that tells how to go on. */

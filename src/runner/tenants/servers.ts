@@ -49,7 +49,7 @@ export class TenantServers {
 
   constructor(parts: TenantServerParts) {
     this.#parts = parts;
-    this.list = new TenantList({ store: parts.store, name: "servers", logger: parts.logger, isSound });
+    this.list = new TenantList({ ...parts, name: "servers", isSound });
     this.#fetch = createStrictFetch(parts);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { canonicalJson } from "../../hub/pins/canonical.ts";
-import type { Logger, Store } from "../../ports.ts";
+import type { Clock, Logger, Store } from "../../ports.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
@@ -26,7 +26,7 @@ interface Start {
 export class Starts {
   readonly #list: TenantList<Start>;
 
-  constructor(options: { readonly store: Store; readonly logger: Logger | undefined }) {
+  constructor(options: { readonly store: Store; readonly clock: Clock; readonly logger: Logger | undefined }) {
     this.#list = new TenantList({ ...options, name: "starts", isSound: ({ id, hash }) => isTexts([id, hash]) });
   }
 

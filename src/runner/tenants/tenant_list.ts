@@ -4,17 +4,24 @@
  * @module
  */
 import { inTurn } from "../../auth/stores/in_turn.ts";
-import type { Logger, Store } from "../../ports.ts";
+import type { Clock, Logger, Store } from "../../ports.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { sha256 } from "../../protocol/web_crypto.ts";
+import { inTime } from "../../server/common/store_steps.ts";
 import { ask, Refusal } from "../rest/problem.ts";
 
 /** How often a change is tried when somebody else was faster. */
 const mostTries = 20;
+/**
+ * How long a reading may take, in milliseconds. Writing has no such time: what comes late would count all the same, when others were told
+ * that it does not.
+ */
+const readTime = 10_000;
 
 /** What a list needs. */
 export interface TenantListOptions {
   readonly store: Store;
+  readonly clock: Clock;
   /** What it is called in keys and errors: `servers`. */
   readonly name: string;
   readonly logger: Logger | undefined;
@@ -32,9 +39,9 @@ export class TenantList<Item> {
 
   /** What a tenant has. */
   async read(tenant: string): Promise<readonly Item[]> {
-    const { store, name, logger } = this.#options;
+    const { name, logger } = this.#options;
     const key = await keyOf(name, tenant);
-    return await ask(`The store of ${name}`, async () => this.#items(await store.get(key) ?? undefined), logger);
+    return await ask(`The store of ${name}`, async () => this.#items(await this.#get(key)), logger);
   }
 
   /**
@@ -48,8 +55,7 @@ export class TenantList<Item> {
     const key = await keyOf(name, tenant);
     return await ask(`The store of ${name}`, async () => {
       for (let tries = 0; tries < mostTries; tries++) {
-        // Many a store says null.
-        const text = await store.get(key) ?? undefined;
+        const text = await this.#get(key);
         const items = change(this.#items(text));
         if (items === undefined) return false;
         const next = items.length ? JSON.stringify(items) : undefined;
@@ -63,14 +69,20 @@ export class TenantList<Item> {
 
   /** How many characters the list of a tenant takes. */
   async size(tenant: string): Promise<number> {
-    const { store, name, logger } = this.#options;
+    const { name, logger } = this.#options;
     const key = await keyOf(name, tenant);
-    return await ask(`The store of ${name}`, async () => (await store.get(key))?.length ?? 0, logger);
+    return await ask(`The store of ${name}`, async () => (await this.#get(key))?.length ?? 0, logger);
   }
 
   /** Forgets what a tenant has. */
   async clear(tenant: string): Promise<void> {
     await this.change(tenant, () => []);
+  }
+
+  async #get(key: string): Promise<string | undefined> {
+    const { store, clock } = this.#options;
+    // Many a store says null.
+    return await inTime(clock, readTime, () => store.get(key)) ?? undefined;
   }
 
   #items(text: string | undefined): readonly Item[] {

@@ -3,6 +3,8 @@ import { describe, it } from "node:test";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import type { Store } from "../../../src/ports.ts";
 import { createApiKey, createKeyStore, createPolicy } from "../../../src/runner/mod.ts";
+import { TestStore } from "../../support/test_store.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import type { AuditRow, Policy } from "../../../src/runner/mod.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 import type { AskOptions, World } from "../support/world.ts";
@@ -131,6 +133,37 @@ describe("what cannot be found out is not allowed", () => {
       ]]);
     }
     assertEquals((await world.runs("acme").get(hanging))?.state, "cancelled");
+  });
+
+  it("a store that never answers is 503 for who asks, and keeps no runner from closing", async () => {
+    const clock = new VirtualClock();
+    const [servers, records] = [new TestStore(), new TestStore()];
+    const policy = [{ effect: "allow" as const }, {
+      tools: ["send"],
+      actions: ["call" as const],
+      effect: "ask" as const,
+    }];
+    const world = await createWorld({ clock, policy, stores: { servers, records }, logger: () => {} });
+    const ask = async (path: string, options: AskOptions = {}): Promise<number> => {
+      const response = await clock.until(world.ask(path, options));
+      await response.body?.cancel();
+      return response.status;
+    };
+    servers.mood = "hangs";
+    assertEquals(await ask("/api/tools"), 503);
+    servers.mood = "well";
+    assertEquals(await ask("/api/tools"), 200);
+    records.mood = "hangs";
+    assertEquals([await ask("/api/tools/alpha__send", { body: {} }), await ask("/api/approvals")], [503, 503]);
+    records.mood = "well";
+    assertEquals(await ask("/api/tools/alpha__send", { body: {} }), 428);
+    // While a hub is being opened.
+    servers.mood = "hangs";
+    await using other = await createWorld({ clock, stores: { servers }, logger: () => {} });
+    const opening = other.ask("/api/tools");
+    await clock.settle();
+    await clock.until(Promise.all([other.runner.close(), world.runner.close()]));
+    assertEquals((await clock.until(opening)).status, 503);
   });
 
   it("runs that cannot be kept are 503", async () => {
