@@ -57,6 +57,8 @@ export interface AgentParts {
 /** What all routes work with. */
 export interface RunnerParts extends RouteParts {
   readonly access: Access;
+  /** When its models were asked for first, in seconds since 1970: while a Worker is read there is no time. */
+  since(): number;
   readonly pool: HubPool;
   readonly quotas: Quotas;
   readonly servers: TenantServers;

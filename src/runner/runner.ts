@@ -189,9 +189,11 @@ function createParts(options: RunnerOptions): RunnerParts {
   const { fetch, resolve } = options.egress ?? {};
   const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
   const kept = { store: records, clock, random, logger };
+  let since: number | undefined;
   const parts: RunnerParts = {
     ...shared,
     access: new Access(access, { clock, logger }),
+    since: () => since ??= Math.floor(clock.now() / 1_000),
     pool: createPool(options, { added, clock, logger }),
     quotas: new Quotas(quotas, clock),
     servers: added,

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ModelError } from "../../src/agent/mod.ts";
 import type { AuditRow, OfferedAgent } from "../../src/runner/mod.ts";
 import type { MemoryRuns } from "./support/memory_runs.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { createWorld, problemOf } from "./support/world.ts";
 
 const ask = (content: string, more = {}) => ({ model: "helper", messages: [{ role: "user", content }], ...more });
@@ -288,6 +289,23 @@ describe("agents as models", () => {
     assertEquals([one.status, level(one)], [404, level(other)]);
     const offered = await (await world.ask("/api/agents")).json();
     assertEquals(offered.agents, [{ name: "helper", description: "Says it again" }]);
+  });
+
+  it("say when they were made: the same each time, by their own word or since they were asked for first", async () => {
+    const clock = new VirtualClock();
+    const models = [{ getModelId: () => "own", getModelInfo: () => ({ created: 7 }), respond: () => "hi" }];
+    await using world = await createWorld({ models, clock });
+    const created = async () => {
+      const { data } = await (await world.ask("/v1/models")).json();
+      return data.map(({ id, created }: { id: string; created: number }) => [id, created]);
+    };
+    const since = Math.floor(clock.now() / 1_000);
+    for (let count = 0; count < 2; count++) {
+      assertEquals(await created(), [["own", 7], ["helper", since]]);
+      await clock.advance(60_000);
+    }
+    const one = await (await world.ask("/v1/models/helper")).json();
+    assertEquals(one.created, since);
   });
 
   it("leave a row of each that is asked, also of one that may not be run; none of what is not there", async () => {

@@ -119,7 +119,7 @@ function recorded(model: ApiAgentShape, call: Call): ApiAgentShape {
   const id = idOf(model);
   return {
     getModelId: () => id,
-    getModelInfo: () => model.getModelInfo?.() ?? {},
+    getModelInfo: () => ({ created: call.parts.since(), ...model.getModelInfo?.() }),
     async respond(messages, context) {
       await record(call, id, "allow", context.request);
       return await model.respond(messages, context);
