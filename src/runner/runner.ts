@@ -243,12 +243,12 @@ function createPool(
   if ((hub === undefined) === (hubs === undefined)) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
+  // It is its owner's.
+  const lent = hub && new Proxy(hub, {
+    get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
+  });
   const open = async (tenant: string): Promise<TenantHub> => {
-    if (hub) {
-      // It is its owner's.
-      const lent = new Proxy(hub, {
-        get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
-      });
+    if (lent) {
       if (canAdd(options)) await added.restore(tenant, lent);
       return lent;
     }

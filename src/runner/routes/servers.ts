@@ -161,7 +161,7 @@ async function verified(
       (known) => known.some(({ name }) => name === server.name) ? undefined : [...known, server],
     );
     if (!isKept) throw nameTaken(server.name);
-    servers.hold(hub, server);
+    servers.hold(call.tenant, hub, server);
     return { status, signIn };
   } catch (error) {
     await hub.remove(server.name);

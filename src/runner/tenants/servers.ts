@@ -44,8 +44,8 @@ export class TenantServers {
   readonly list: TenantList<AddedServer>;
   readonly #parts: TenantServerParts;
   readonly #fetch: Fetch;
-  /** What a hub was told of from here: by name, as it was kept. */
-  readonly #held = new WeakMap<TenantHub, Map<string, string>>();
+  /** What hubs were told of from here: by tenant and name, as it was kept. */
+  readonly #held = new WeakMap<TenantHub, Map<string, Map<string, string>>>();
 
   constructor(parts: TenantServerParts) {
     this.#parts = parts;
@@ -93,12 +93,12 @@ export class TenantServers {
   }
 
   /** A server that was added to a hub is kept: it goes when it is kept no more. */
-  hold(hub: TenantHub, server: AddedServer): void {
-    this.#heldBy(hub).set(server.name, JSON.stringify(server));
+  hold(tenant: string, hub: TenantHub, server: AddedServer): void {
+    this.#heldBy(tenant, hub).set(server.name, JSON.stringify(server));
   }
 
   async #take(tenant: string, hub: TenantHub): Promise<readonly Promise<void>[]> {
-    const held = this.#heldBy(hub);
+    const held = this.#heldBy(tenant, hub);
     // What is added while the list is read may not be in it.
     const before = [...held];
     const added = await this.list.read(tenant);
@@ -109,14 +109,16 @@ export class TenantServers {
     // Two processes may have kept one of the same name: the first counts.
     const left = added.filter(({ name }) => !taken.has(name) && taken.add(name));
     return left.map((server) => {
-      this.hold(hub, server);
+      this.hold(tenant, hub, server);
       return hub.add(server.name, this.configOf(tenant, server));
     });
   }
 
-  #heldBy(hub: TenantHub): Map<string, string> {
-    const held = this.#held.get(hub) ?? new Map<string, string>();
-    this.#held.set(hub, held);
+  /** Several tenants may share a hub. */
+  #heldBy(tenant: string, hub: TenantHub): Map<string, string> {
+    const tenants = this.#held.get(hub) ?? new Map<string, Map<string, string>>();
+    const held = tenants.get(tenant) ?? new Map<string, string>();
+    this.#held.set(hub, tenants.set(tenant, held));
     return held;
   }
 }

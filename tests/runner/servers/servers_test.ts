@@ -353,4 +353,42 @@ describe("a hub that tenants share", () => {
       assertEquals(hub.tools().length, 2);
     }
   });
+
+  it("follows what another process removes for one of them, also after nobody has used it for long", async () => {
+    const { fetch } = createSite();
+    const clock = new VirtualClock();
+    const store = createMemoryStore();
+    const keys = await Promise.all(["acme", "other"].map(async (tenant) => ({ tenant, ...await createApiKey() })));
+    const access = {
+      keys: createKeyList(keys.map(({ hash, tenant }) => ({ hash, principal: "ada", tenant }))),
+      policy: createPolicy([{ effect: "allow" }]),
+    };
+    const [near, far] = [await openHub({}), await openHub({})];
+    await using _near = near;
+    await using _far = far;
+    const make = (hub: typeof near) =>
+      createRunner({ hub, addToHub: true, stores: { servers: store }, egress: { fetch }, access, clock });
+    await using here = make(near);
+    await using there = make(far);
+    const ask = async (runner: typeof here, path: string, method: string, body?: string, who = 0) => {
+      const headers = { authorization: `Bearer ${keys[who]?.key}`, "content-type": "application/json" };
+      const response = await runner.fetch(
+        new Request(`http://localhost${path}`, { method, headers, body: body ?? null }),
+      );
+      await response.body?.cancel();
+      await clock.settle();
+      return response.status;
+    };
+    for (const [who, name] of ["one", "two"].entries()) {
+      assertEquals(await ask(here, "/api/servers", "POST", JSON.stringify({ name, url }), who), 201);
+    }
+    const names = (hub: typeof near) => hub.status().map(({ name }) => name);
+    await clock.advance(700_000);
+    for (const who of [0, 1]) assertEquals(await ask(here, "/api/tools", "GET", undefined, who), 200);
+    assertEquals(names(near), ["one", "two"]);
+    assertEquals(await ask(there, "/api/servers/one", "DELETE"), 204);
+    await clock.advance(5_000);
+    for (const who of [1, 0]) assertEquals(await ask(here, "/api/tools", "GET", undefined, who), 200);
+    assertEquals(names(near), ["two"]);
+  });
 });
