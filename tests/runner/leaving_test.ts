@@ -159,4 +159,29 @@ describe("a stream of changes at /mcp ends when its key was withdrawn, and gives
       assertEquals((await world.ask("/api/tools")).status, 200);
     });
   }
+
+  it("but no call that is under way: it is answered", async () => {
+    const clock = new VirtualClock();
+    let isOut = false;
+    let letGo = (): void => {};
+    const held = new Promise<string>((resolve) => letGo = () => resolve("late"));
+    const find = () => isOut ? undefined : { principal: "ada", tenant: "acme" };
+    await using world = await createWorld({ clock, access: { keys: { find } }, onCall: () => held });
+    const params = { name: "alpha__echo", arguments: {}, _meta: { ..._meta, progressToken: 1 } };
+    const reply = await world.ask("/mcp", {
+      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+      headers: {
+        ...accept,
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": "alpha__echo",
+      },
+    });
+    assertEquals([reply.status, reply.headers.get("content-type")], [200, "text/event-stream"]);
+    const read = reply.text();
+    isOut = true;
+    await clock.advance(130_000);
+    letGo();
+    assert((await read).includes("late"));
+  });
 });

@@ -177,14 +177,18 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
     if (!isStream) return count ? withEnd(response, { count }) : response;
     // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
     void call.leaving.left.then(finish);
-    const isListening = call.way !== undefined && (route.isForeign || call.request.method === "GET");
     const watch = (gone: () => void): void => {
-      if (isListening) stop = whileLetIn(call, gone);
+      if (isListening(call)) stop = whileLetIn(call, gone);
     };
     return withEnd(response, { finish, count, watch });
   } finally {
     if (!isStream) finish();
   }
+}
+
+/** Whether it is a stream of what happens, and not the answer to a call: that is given to its end. */
+function isListening({ way, request: { method, headers } }: Call): boolean {
+  return way !== undefined && (method === "GET" || headers.get("mcp-method") === "subscriptions/listen");
 }
 
 /** Looks whether who listens would be let in now, too. */
