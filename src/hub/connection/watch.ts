@@ -139,7 +139,7 @@ export class Watch {
     if (this.#subscription !== subscription) return;
     this.#subscription = undefined;
     // Servers that are replaced by others end it without a reason, and while there is none a proxy may say 404.
-    if (!reason || isTransportFailure(reason) || /^(http|session)/.test((reason as McpError).code)) later();
+    if (!reason || isTransportFailure(reason) || /^(http|ses|una)/.test((reason as McpError).code)) later();
     this.#parts.broke(reason);
   }
 
