@@ -7,13 +7,16 @@ import { AuthorizationError, type McpErrorOptions } from "../protocol/errors.ts"
 import { isObject } from "../protocol/json_rpc.ts";
 import { plain } from "../egress/redact.ts";
 
-/** An error that is fit for a terminal, whatever a server had to say in it: at most 500 characters, none that controls. */
+/**
+ * An error that is fit for a terminal, whatever a server had to say in it: at most 500 characters, none that controls. A long one
+ * loses its middle: its end says what to do.
+ */
 export function failure(
   message: string,
   { error, ...more }: McpErrorOptions & { readonly error?: unknown } = {},
 ): AuthorizationError {
   const code = typeof error === "string" ? plain(error, 100) : undefined;
-  return new AuthorizationError(plain(message), { ...more, error: code });
+  return new AuthorizationError(plain(message.replace(/^(.{400}).{2,}(.{98})$/s, "$1…$2")), { ...more, error: code });
 }
 
 /** What a refusal says, as its status and in its words: many servers have other fields for them than RFC 6749. */

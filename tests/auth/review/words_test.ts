@@ -49,6 +49,14 @@ describe("what people are told", () => {
     }
   }
 
+  test("what was expected of a registration, however much a server says of why it refuses", async () => {
+    const { world, oauth } = await createParty();
+    world.fault("/register", answerJson({ error: "access_denied", error_description: "no ".repeat(300) }, 403), 9);
+    const { message } = await assertRejects(() => oauth.signIn(resourceUrl), AuthorizationError);
+    assertStringIncludes(message, "it answered 403 access_denied no no no");
+    assertEquals(message.endsWith(', expected a "client_id"'), true, message);
+  });
+
   test("why a token is refused that was got just now, where nobody is there", async () => {
     const { world, oauth, another } = await createParty();
     await oauth.signIn(resourceUrl);
