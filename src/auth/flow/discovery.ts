@@ -45,7 +45,7 @@ export async function discover(
   options: DiscoveryOptions,
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
-  const document = await findResource(fetch, server, options.metadataUrl);
+  const document = await findResource(fetch, server, options.metadataUrl, context.options.fallback);
   if (!document) {
     return {
       metadata: checkMetadata(await findWithoutResource(context, server, fetch), context, server),
@@ -61,7 +61,7 @@ export async function discover(
       }, expected ${expected}`,
     );
   if (typeof resource !== "string" || !covers(resource, server)) throw wrong("resource", "the server's own URL");
-  if (!isTexts(issuers) || !issuers.length || !issuers.every(isUrl)) {
+  if (!isTexts(issuers) || !issuers.length || !issuers.every((name) => readUrl(name))) {
     throw wrong("authorization_servers", "a list of issuers");
   }
   if (!isTexts(scopes)) throw wrong("scopes_supported", "a list of texts");
@@ -95,12 +95,13 @@ async function findResource(
   fetch: GuardedFetch,
   server: string,
   named: string | undefined,
+  fallback: unknown,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { origin, pathname } = new URL(server);
   const path = pathname.replace(/\/$/, "");
   const usual = [path, ""].map((end) => origin + wellKnown + end);
   let wrong: McpError | undefined;
-  for (const place of new Set([...named === undefined ? [] : [named], ...usual])) {
+  for (const place of new Set([named ?? [], ...usual].flat())) {
     const { status, document, error } = await lookAt(place, fetch);
     if (document) return document;
     const got = status === 200 ? "no JSON object" : `status ${status}`;
@@ -108,7 +109,8 @@ async function findResource(
     // A usual place may hold a page that all addresses of its site show.
     if (status > 499) throw none;
     // What a server says of itself is often not so behind a proxy, or below a path: the usual places may have it all the same.
-    wrong ??= error ?? (place === named ? none : undefined);
+    // A server of 2025-03-26 has something else there.
+    wrong ??= place === named ? error ?? none : fallback ? undefined : error;
   }
   if (wrong) throw wrong;
   return undefined;
@@ -161,8 +163,4 @@ function checkMetadata(
     keep(`${name}_supported`, (value) => typeof value === "boolean" ? undefined : "true or false");
   }
   return { issuer, ...kept };
-}
-
-function isUrl(value: unknown): boolean {
-  return typeof value === "string" && readUrl(value) !== undefined;
 }

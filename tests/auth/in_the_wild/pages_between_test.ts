@@ -1,6 +1,7 @@
 /** Sites that have something else at a usual place of metadata: what stands at the next place counts. */
 import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
+import { legacyDiscovery } from "../../../src/auth/mod.ts";
 import { AuthorizationError, LimitExceededError, RedirectRefusedError } from "../../../src/protocol/errors.ts";
 import { type Fault, huge, redirect } from "../world/faults.ts";
 import { issuer, resourceUrl, type WorldOptions } from "../world/world.ts";
@@ -35,6 +36,20 @@ describe("something else at the first place of", () => {
         assertEquals((await oauth.signIn(resourceUrl)).issuer, issuer);
       });
     }
+  }
+
+  for (const [page, fault] of Object.entries(pages)) {
+    test(`all, at a server of 2025-03-26, which has none: ${page}`, async () => {
+      const { world, oauth } = await createParty({ fallback: legacyDiscovery }, {
+        issuer: "https://mcp.example.com",
+        resource: { places: { header: false, path: false, root: false }, takesUnbound: true },
+        server: { needsResource: false },
+      });
+      // Of what it does not know it shows its front page.
+      world.fault(({ url }) => url.pathname.startsWith("/.well-known/oauth-protected-resource"), fault, 9);
+      world.fault("https://mcp.example.com/login", hop, 9);
+      assertEquals((await oauth.signIn(resourceUrl)).issuer, "https://mcp.example.com");
+    });
   }
 
   test("all: what was wrong first is told", async () => {
