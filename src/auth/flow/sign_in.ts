@@ -88,11 +88,11 @@ export class SignIn {
     const { metadata } = server;
     if (metadata.revocation_endpoint === undefined) return false;
     try {
-      const asking = this.#asking(tokens.client, metadata);
+      const asking = this.#asking(tokens.client, metadata, undefined, signal);
       // The refresh token takes the access tokens along.
       const token = tokens.refreshToken ?? tokens.accessToken;
       const hint = tokens.refreshToken === undefined ? "access_token" : "refresh_token";
-      await post({ ...asking, signal }, "revocation_endpoint", { token, token_type_hint: hint });
+      await post(asking, "revocation_endpoint", { token, token_type_hint: hint });
       return true;
     } catch (error) {
       signal?.throwIfAborted();
@@ -208,10 +208,10 @@ export class SignIn {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<TokenResponse> {
     const { options: { grant }, clock, random } = this.#context;
-    if (!grant) throw new AuthorizationError(`Cannot get a token of "${metadata.issuer}": there is no "grant"`);
-    const asking = this.#asking(client, metadata, key);
+    const asking = this.#asking(client, metadata, key, signal);
     const usual = { resource, scope: scopes.join(" ") || undefined };
-    return await grant.obtain({
+    // Without one nothing leads here: what cannot be renewed is not.
+    return await grant!.obtain({
       metadata,
       resource,
       scopes,
@@ -226,14 +226,15 @@ export class SignIn {
     });
   }
 
-  #asking(client: KnownClient, metadata: ServerMetadata, key?: DpopKey): Asking {
+  #asking(client: KnownClient, metadata: ServerMetadata, dpop?: DpopKey, signal?: AbortSignal): Asking {
     const context = this.#context;
     return {
       context,
       metadata,
       client: fullClient(context, client, metadata),
       fetch: context.guarded(this.server),
-      dpop: key,
+      dpop,
+      signal,
     };
   }
 

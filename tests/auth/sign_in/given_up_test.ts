@@ -1,7 +1,8 @@
 /** A sign-in that its caller gives up ends for everybody who has a part in it. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { deviceCode } from "../../../src/auth/mod.ts";
+import { clientCredentials, createOAuth, deviceCode } from "../../../src/auth/mod.ts";
+import { deferred } from "../../servers/core/wire.ts";
 import { resourceUrl } from "../world/world.ts";
 import { createParty } from "./parties.ts";
 
@@ -111,5 +112,28 @@ describe("a sign-in that is given up", () => {
     const before = polls();
     for (let round = 0; round < 6; round++) await world.clock.advance(5_000);
     assertEquals([polls() - before, shown?.aborted], [0, true]);
+  });
+
+  test("calls off what a grant asks of the authorization server", async () => {
+    const [stop, asked] = [new AbortController(), deferred<AbortSignal | null | undefined>()];
+    const grant = clientCredentials({ clientId: "nightly", clientSecret: "s3cret of nightly" });
+    const { world } = await createParty();
+    const oauth = createOAuth({
+      grant,
+      clock: world.clock,
+      fetch: (url, init) => {
+        if (!String(url).endsWith("/token")) return world.fetch(url, init);
+        asked.resolve(init.signal);
+        return new Promise<Response>(() => {});
+      },
+    });
+    const signingIn = oauth.signIn(resourceUrl, { signal: stop.signal });
+    signingIn.catch(() => {});
+    const signal = await asked.promise;
+    assertEquals(signal?.aborted, false);
+    stop.abort(new Error("enough"));
+    await assertRejects(() => signingIn, Error, "enough");
+    await world.clock.advance(1);
+    assertEquals(signal?.aborted, true);
   });
 });
