@@ -6,8 +6,13 @@
 import process from "node:process";
 import type { Progress } from "../protocol/mod.ts";
 import { isObject } from "../protocol/json_rpc.ts";
-import { OutputError } from "./failure.ts";
+import { InterruptedError, OutputError } from "./failure.ts";
 import { oneLine } from "./text/plain.ts";
+
+/** The standard output, as Deno has it. */
+interface DenoOutput {
+  write(bytes: Uint8Array): Promise<number>;
+}
 
 /** Begins the current line of a terminal anew. */
 export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
@@ -130,18 +135,45 @@ function ignoreLostReader(stream: typeof process.stdout | typeof process.stderr)
 function ignore(): void {}
 
 /** False: nobody reads it. */
-function writeResult(chunk: string | Uint8Array): Promise<boolean> {
+async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
   ignoreLostReader(process.stdout);
-  const written = new Promise<boolean>((resolve, reject) => {
-    process.stdout.write(chunk, (error) => error ? reject(error) : resolve(true));
+  let ignoreStop = ignore;
+  // A reader may be there, and take nothing: who ends the command does not wait for it.
+  const stopped = new Promise<never>((_, reject) => {
+    const ends = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([name, exitCode]) => {
+      const stop = (): void => reject(new InterruptedError(exitCode));
+      process.on(name, stop);
+      return () => void process.off(name, stop);
+    });
+    ignoreStop = () => ends.forEach((end) => end());
   });
-  // Deno throws at once, and without a code.
-  return written.catch((error: unknown) => {
+  try {
+    await Promise.race([stopped, writeAll(chunk)]);
+    return true;
+  } catch (error) {
+    if (error instanceof InterruptedError) throw error;
+    // Deno's have no code.
     const code = isObject(error) ? String(error.code ?? error.name) : "";
     const message = error instanceof Error ? error.message : String(error);
     // A reader that goes away before the end is no error of ours.
     if (/^(EPIPE|EOF|ERR_STREAM_DESTROYED|BrokenPipe)$/.test(code) || /broken pipe/i.test(message)) return false;
     const isFull = code === "ENOSPC" || /no space left/i.test(message);
     throw new OutputError(`Cannot write the results: ${isFull ? "the disk is full" : oneLine(message)}`);
-  });
+  } finally {
+    ignoreStop();
+  }
+}
+
+/** Resolves when all of it is out. */
+async function writeAll(chunk: string | Uint8Array): Promise<void> {
+  const { Deno } = globalThis as { readonly Deno?: { readonly stdout: DenoOutput } };
+  if (!Deno) {
+    await new Promise<void>((resolve, reject) => {
+      process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
+    });
+    return;
+  }
+  // Its `process.stdout` holds the whole program up until the reader has taken everything: no signal is heard meanwhile.
+  let rest = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+  while (rest.length > 0) rest = rest.subarray(await Deno.stdout.write(rest));
 }

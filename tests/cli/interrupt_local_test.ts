@@ -46,6 +46,11 @@ async function until(holds: () => boolean, what: string, longest = 15_000): Prom
   }
 }
 
+/** What is in a file; nothing where there is none. */
+function readIf(path: string): string {
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
+}
+
 const stopped = (code: number) => ({ code, out: "", err: "causeway: interrupted\n" });
 
 describe("causeway: Ctrl-C", () => {
@@ -104,6 +109,26 @@ describe("causeway: Ctrl-C", () => {
       }
     });
   }
+
+  test("SIGTERM is obeyed where nobody takes the results", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+    const [pidFile, first] = [join(folder, "pid"), join(folder, "first")].map(quote);
+    const words = [...program("src/cli/main.ts"), "call", peer("modern"), "big", "bytes=3000000"].map(quote).join(" ");
+    const reader = `{ head -c 1 > ${first}; sleep 30; }`;
+    const script = `{ ${words} & echo $! > ${pidFile}; wait $!; echo "code $?" >&2; } | ${reader}`;
+    const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+    try {
+      let err = "";
+      shell.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
+      await until(() => readIf(join(folder, "first")) !== "", "the first of the results");
+      process.kill(Number(readIf(join(folder, "pid"))), "SIGTERM");
+      await until(() => err.includes("code"), "the end");
+      assertEquals(err, "causeway: interrupted\ncode 143\n");
+    } finally {
+      process.kill(-(shell.pid ?? 0), "SIGKILL");
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));
