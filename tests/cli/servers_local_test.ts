@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
@@ -38,13 +38,18 @@ async function inFolder(
 
 describe("what is relative to a folder, in a config of another one", () => {
   test("gets that folder as cwd, wherever its path stands; what names nothing there does not", async () => {
-    await inFolder({ "app/data.json": {}, "app/run": "" }, (root) => {
+    await inFolder({ "app/data.json": {}, "app/run": "", "app/lib/a.py": "" }, (root) => {
       const [from, to] = [join(root, "app"), join(root, "home")];
       const cwdOf = (entry: JsonObject): unknown => anchor({ command: "sh", ...entry }, from, to).cwd;
       for (
         const entry of [
           ...[{ args: ["data.json"] }, { args: ["--file=./data.json"] }, { command: "./run" }, { cwd: "." }],
           ...[{ env: { DATA: "./data.json" } }, { args: ["-y"], env: { MODE: "fast", DATA: "data.json" } }],
+          ...[{ env: { PYTHONPATH: ["./other", "./lib"].join(delimiter) } }, { args: ["json:./data.json?mode=ro"] }],
+          ...[{ args: ["--db=json:data.json"] }, { env: { URL: "file:lib/a.py#top" } }, {
+            env: { URL: "json:///data.json" },
+          }],
+          ...[{ env: { PYTHONPATH: ["lib", "${PYTHONPATH}"].join(delimiter) } }],
         ]
       ) assertEquals(cwdOf(entry), from, JSON.stringify(entry));
       for (
@@ -53,6 +58,7 @@ describe("what is relative to a folder, in a config of another one", () => {
           ...[{ args: [join(from, "data.json")] }, { args: ["${HOME}/../app/run"] }, {
             env: { MODE: "fast", NONE: "" },
           }],
+          ...[{ args: ["https://lib/a.py", "a:b", ":"], env: { PATH: ["/usr/bin", "/bin"].join(delimiter) } }],
         ]
       ) assertEquals(cwdOf(entry), undefined, JSON.stringify(entry));
       assertEquals(cwdOf({ args: ["data.json"], cwd: "${HOME}" }), "${HOME}");

@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { basename, isAbsolute, resolve } from "node:path";
+import { basename, delimiter, isAbsolute, resolve } from "node:path";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 
@@ -42,9 +42,15 @@ function fill(value: JsonValue | undefined, folder: string): JsonValue | undefin
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, folder)]));
 }
 
-/** Whether a word, or what stands behind its `=`, names something in the folder. */
+/** Whether a word, or what stands behind its `=`, names something in the folder: by itself, in a list of paths, or in a URL. */
 function isPathIn(word: unknown, folder: string): boolean {
-  if (typeof word !== "string" || word.includes("${")) return false;
-  const path = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
-  return path !== "" && !path.startsWith("-") && !isAbsolute(path) && existsSync(resolve(folder, path));
+  if (typeof word !== "string") return false;
+  const value = word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word;
+  // Of "sqlite:///x.db" what follows the third slash is relative too, for many who read it.
+  const [, inUrl = ""] = /^\w[\w+.-]+:(?:\/\/\/)?([^?#]+)/.exec(value) ?? [];
+  const list = /^\w[\w+.-]+:\/\//.test(value) ? [] : value.split(delimiter);
+  return [value, inUrl, ...list].some((path) =>
+    path !== "" && !path.startsWith("-") && !path.includes("${") && !isAbsolute(path) &&
+    existsSync(resolve(folder, path))
+  );
 }
