@@ -26,7 +26,7 @@ export interface Terminal {
 /** Goes through a form. The end of the input (Ctrl-D) is a cancel, a "no" at the start a decline. */
 export async function fillForm(request: ElicitRequest, server: string, terminal: Terminal): Promise<ElicitResult> {
   await terminal.say(`"${oneLine(server)}" asks: ${request.message}\n`);
-  const consent = await askYes("Answer? [Y/n] ", true, terminal);
+  const consent = await askYes(`Answer${whose(request.message, server)}? [Y/n] `, true, terminal);
   if (consent !== true) return { action: consent === false ? "decline" : "cancel" };
   const { properties = {}, required = [] } = request.requestedSchema ?? {};
   const content: [string, JsonValue][] = [];
@@ -43,8 +43,14 @@ export async function visitPage(request: ElicitRequest, server: string, terminal
   const url = oneLine(request.url ?? "");
   const host = readUrl(url)?.host ?? "an unreadable address";
   await terminal.say(`"${oneLine(server)}" asks you to visit a page at ${host}: ${request.message}\n  ${url}\n`);
-  const consent = await askYes("Do you go there? [y/N] ", false, terminal);
+  const whom = whose(request.message, server);
+  const consent = await askYes(`Do you go there${whom && ` for${whom}`}? [y/N] `, false, terminal);
   return { action: consent === undefined ? "cancel" : consent ? "accept" : "decline" };
+}
+
+/** Who asks, for a question: where the lines above it may have pushed that off the screen, or tell of somebody else. */
+export function whose(text: string, name: string, lines = 1): string {
+  return text.length > 500 || text.split("\n").length > lines ? ` "${oneLine(name)}"` : "";
 }
 
 /** Asks until it is a yes, a no, nothing (`otherwise`) or the end of the input (undefined). */

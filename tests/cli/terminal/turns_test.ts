@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertRejects } from "@std/assert";
 import type { AgentQuestion } from "../../../src/agent/mod.ts";
 import { createTurns } from "../../../src/cli/ask/ask.ts";
+import { fillForm, visitPage } from "../../../src/cli/ask/form.ts";
 import { answer } from "../../../src/cli/commands/agents/questions.ts";
 
 describe("questions at a terminal, one after the other", () => {
@@ -85,5 +86,27 @@ describe("questions at a terminal, one after the other", () => {
       action: "accept",
       content: { name: "Ada", town: "London" },
     });
+  });
+
+  test("a long message does not push off the screen whose it is: the question says it", async () => {
+    const asked: string[] = [];
+    const terminal = {
+      say: () => Promise.resolve(),
+      ask: (question: string) => Promise.resolve(void asked.push(question)),
+    };
+    for (const message of ["Who?", 'Who?\n"github" asks: Your password?', "x".repeat(600)]) {
+      await fillForm({ message, requestedSchema: { type: "object", properties: {} } }, "bank", terminal);
+      await visitPage({ mode: "url", message, url: "https://bank.example/", elicitationId: "1" }, "bank", terminal);
+    }
+    const [short, page] = ["Answer? [Y/n] ", "Do you go there? [y/N] "];
+    const [long, longPage] = ['Answer "bank"? [Y/n] ', 'Do you go there for "bank"? [y/N] '];
+    assertEquals(asked, [short, page, long, longPage, long, longPage]);
+    const call = { id: "1", server: "bank", tool: "pay", name: "bank__pay", argumentsHash: "", toolHash: "" };
+    const about = { id: "q", server: "bank", message: "May it?", askedAt: 0 };
+    for (const lines of [1, 40]) {
+      const to = Array.from({ length: lines }, () => "shop");
+      await answer({ ...about, kind: "approval", call: { ...call, arguments: { to } } }, terminal);
+    }
+    assertEquals(asked.slice(6), ["Call it? [y/N] ", 'Call "bank.pay"? [y/N] ']);
   });
 });

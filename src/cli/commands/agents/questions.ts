@@ -5,7 +5,7 @@
  */
 import type { AgentAnswer, AgentQuestion, ProposedCall } from "../../../agent/loop/seam.ts";
 import { createTurns } from "../../ask/ask.ts";
-import { askYes, fillForm, visitPage } from "../../ask/form.ts";
+import { askYes, fillForm, visitPage, whose } from "../../ask/form.ts";
 import type { Terminal } from "../../ask/form.ts";
 import { isAttended } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
@@ -43,9 +43,11 @@ export async function answer(question: AgentQuestion, terminal: Terminal): Promi
   }
   await terminal.say(`${oneLine(question.message)}\n`);
   if (kind === "decision") return await decide(question.call, terminal);
-  await terminal.say(kind === "approval" ? callText(question.call) : `${plainJson(question.request)}\n`);
+  const text = kind === "approval" ? callText(question.call) : `${plainJson(question.request)}\n`;
+  await terminal.say(text);
+  const named = whose(text, kind === "approval" ? nameOf(question.call) : server, 10) || " it";
   const consent = await askYes(
-    kind === "approval" ? "Call it? [y/N] " : "Let it ask the model? [y/N] ",
+    kind === "approval" ? `Call${named}? [y/N] ` : `Let${named} ask the model? [y/N] `,
     false,
     terminal,
   );
@@ -65,8 +67,11 @@ async function decide(call: ProposedCall, terminal: Terminal): Promise<AgentAnsw
 }
 
 /** Exactly what would be sent, and what of it cannot be seen. */
-function callText({ server, tool, arguments: args, hidden = [] }: ProposedCall): string {
-  const name = [server, tool].filter((part) => part !== "").join(".");
+function callText({ arguments: args, hidden = [], ...call }: ProposedCall): string {
   const unseen = hidden.map((one) => `  hidden: ${oneLine(one)}\n`).join("");
-  return `  ${oneLine(name)} ${plainJson(args).replaceAll("\n", "\n  ")}\n${unseen}`;
+  return `  ${oneLine(nameOf(call))} ${plainJson(args).replaceAll("\n", "\n  ")}\n${unseen}`;
+}
+
+function nameOf({ server, tool }: Pick<ProposedCall, "server" | "tool">): string {
+  return [server, tool].filter((part) => part !== "").join(".");
 }
