@@ -69,11 +69,11 @@ describe("causeway: Ctrl-C", () => {
   for (const verb of ["call", "bridge", "start"] as const) {
     test(`a second one ends ${verb} at once, and a server that ignores everything with it`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
-      const [pidFile, seen] = [join(folder, "pid"), join(folder, "seen")];
-      const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; tee ${quote(seen)} | ${peer("modern")}; sleep 20`;
+      const [pidFile, seen, closed] = [join(folder, "pid"), join(folder, "seen"), join(folder, "closed")];
+      const input = `{ tee ${quote(seen)}; echo > ${quote(closed)}; }`;
+      const script = `trap '' TERM; echo $$ > ${quote(pidFile)}; ${input} | ${peer("modern")}; sleep 20`;
       const last = verb === "call" ? "tools/call" : "tools/list";
       let pid = 0;
-      let again: ReturnType<typeof setInterval> | undefined;
       try {
         const config = join(folder, "mcp.json");
         writeFileSync(config, JSON.stringify({ mcpServers: { peer: { command: "sh", args: ["-c", script] } } }));
@@ -83,27 +83,20 @@ describe("causeway: Ctrl-C", () => {
           keepsInput: true,
           started(command) {
             const isBusy = () => existsSync(seen) && readFileSync(seen, "utf8").includes(last);
-            void until(isBusy, last).then(() => {
+            const stop = (): boolean => process.kill(command.pid ?? 0, "SIGINT");
+            void until(isBusy, last).then(async () => {
               pid = Number(readFileSync(pidFile, "utf8"));
-              const stop = (): void => {
-                try {
-                  process.kill(command.pid ?? 0, "SIGINT");
-                } catch {
-                  // It has ended.
-                }
-              };
               stop();
-              // Two that come while a busy machine lets nothing run are one to it.
-              again = setInterval(stop, 100);
-            });
+              // Two that come while a busy machine lets nothing run are one to it: what the first one brings about has to be seen.
+              await until(() => existsSync(closed), "the first signal");
+              stop();
+            }).catch(() => {}); // It has ended: what it said is looked at below.
           },
         });
-        clearInterval(again);
         // After one alone it waits two seconds or four for such a server, and then says that it was interrupted.
         assertEquals([code, err.includes("interrupted")], [130, false], "it has ended at once");
         await until(() => !isAlive(pid), "the end of the server");
       } finally {
-        clearInterval(again);
         if (pid > 0 && isAlive(pid)) process.kill(-pid, "SIGKILL");
         rmSync(folder, { recursive: true });
       }
