@@ -20,6 +20,14 @@ export function resultText({ content, structuredContent }: CallToolResult): stri
   return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
 }
 
+/** Whether a value has a whole number that may have been another one as JSON: beyond 2^53 last digits are lost. From 1e21 on it is no id. */
+export function hasRounded(value: unknown): boolean {
+  if (typeof value === "number") {
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21;
+  }
+  return typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
+}
+
 function says(block: ContentBlock, json: string): boolean {
   if (block.type !== "text") return false;
   try {

@@ -48,6 +48,15 @@ describe("a call as programmers write it", () => {
   });
 });
 
+test("a number in a result that may have lost digits is told, where its own text is not shown", async () => {
+  await withConfig(async (use) => {
+    const told = async (b: number, ...more: string[]) =>
+      (await use("call", "peer", "add", "a=9007199254740990", `b=${b}`, ...more)).err;
+    assertMatch(await told(2, "--json"), /^causeway: warning: a whole number in the result is beyond 2\^53: .*\n$/);
+    assertEquals([await told(1, "--json"), await told(2)], ["", ""]);
+  });
+});
+
 describe("causeway without a verb, and server.tool", () => {
   test("each form reaches the same tool", async () => {
     await withConfig(async (use) => {
