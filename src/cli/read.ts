@@ -3,9 +3,12 @@
  *
  * @module
  */
-import { lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, lstat, open, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import process from "node:process";
+import { randomHex, systemRandom } from "../ports.ts";
 import { codeOf } from "../runtime/stores/file_access.ts";
 import { goneFolder, OutputError, UsageError } from "./failure.ts";
 
@@ -84,11 +87,55 @@ export function decodeText(bytes: Uint8Array, where: string): string {
 export async function writeResultFile(path: string, content: string | Uint8Array): Promise<void> {
   const isNew = await lstat(path).then(() => false, (error: unknown) => codeOf(error) === "ENOENT");
   try {
-    await writeFile(path, content);
+    if (isNew || !await replaced(path, content)) await writeFile(path, content);
   } catch (error) {
     // A part of it would be taken for the whole.
     if (isNew) await rm(path, { force: true }).catch(() => {});
     throw new (isFull(error) ? OutputError : UsageError)(`Cannot write "${path}": ${whyNot(error)}`);
+  }
+}
+
+/**
+ * Puts a new file in the place of the one that is there: where the new one does not fit on the disk, the old one stays whole. False:
+ * that cannot be done, and nothing was; it may have other names, be a device, or belong to somebody else.
+ */
+async function replaced(path: string, content: string | Uint8Array): Promise<boolean> {
+  const target = await realpath(path).catch(() => path);
+  const draft = `${target}.${randomHex(systemRandom, 8)}.tmp`;
+  const file = await draftFor(target, draft).catch((error: unknown) => {
+    if (isFull(error)) throw error;
+    return undefined;
+  });
+  if (!file) return false;
+  let isWritten = false;
+  try {
+    await file.writeFile(content).finally(() => file.close());
+    isWritten = true;
+    await rename(draft, target);
+    return true;
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    if (isWritten) return false;
+    throw error;
+  }
+}
+
+/** Opens a file beside another one, of the same owner and with the same permissions; undefined where it could not stand for it. */
+async function draftFor(target: string, draft: string): Promise<FileHandle | undefined> {
+  const old = await stat(target);
+  // What this user may not write is not replaced either.
+  await access(target, constants.W_OK);
+  if (!old.isFile() || old.nlink > 1) return undefined;
+  const file = await open(draft, "wx", old.mode & 0o777);
+  try {
+    const { uid, gid } = await file.stat();
+    if (uid !== old.uid || gid !== old.gid) throw new Error("it would be somebody else's");
+    await file.chmod(old.mode & 0o777);
+    return file;
+  } catch (error) {
+    await file.close();
+    await rm(draft, { force: true });
+    throw error;
   }
 }
 
