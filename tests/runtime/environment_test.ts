@@ -297,5 +297,7 @@ describe("windowsKillPlan", () => {
 
   test("is never looked for in the current folder", () => {
     assertEquals(windowsKillPlan(7, "SIGKILL", "C:\\Windows\\").command, command);
+    // Where nobody says it: a bare name would be looked for in the folder one happens to be in.
+    for (const unknown of [undefined, ""]) assertEquals(windowsKillPlan(7, "SIGKILL", unknown).command, command);
   });
 });

@@ -51,7 +51,7 @@ export function openUrl(text: string, options: OpenerOptions = {}): boolean {
   if (platform === "win32") {
     const { systemRoot = process.env.SystemRoot } = options;
     // By its full path: else a program of this name in the folder that one happens to be in would be taken.
-    const program = systemRoot ? systemRoot.replace(/\\+$/, "") + "\\System32\\rundll32.exe" : "rundll32.exe";
+    const program = `${(systemRoot || "C:\\Windows").replace(/\\+$/, "")}\\System32\\rundll32.exe`;
     start(program, ["url.dll,FileProtocolHandler", address]);
   } else start(platform === "darwin" ? "open" : "xdg-open", [address]);
   return true;

@@ -122,8 +122,8 @@ export function windowsKillPlan(
 }
 
 /** By its full path: a bare name would be looked for in the current folder first. */
-function systemProgram(name: string, systemRoot = ""): string {
-  return (systemRoot && systemRoot.replace(/\\+$/, "") + "\\System32\\") + name;
+function systemProgram(name: string, systemRoot?: string): string {
+  return `${(systemRoot || "C:\\Windows").replace(/\\+$/, "")}\\System32\\${name}`;
 }
 
 /**

@@ -38,6 +38,16 @@ describe("openUrl", () => {
     });
   }
 
+  test("a Windows that does not say where it is: by the full path all the same", () => {
+    const started: string[] = [];
+    openUrl("https://as.example/", {
+      platform: "win32",
+      systemRoot: "",
+      start: (command) => void started.push(command),
+    });
+    assertEquals(started, ["C:\\Windows\\System32\\rundll32.exe"]);
+  });
+
   test("a long name of a host is looked at once", () => {
     const took = stopwatch();
     const name = "a".repeat(200_000);
