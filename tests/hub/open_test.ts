@@ -40,6 +40,18 @@ describe("opening", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("where none may be connected or called at a time, one is", async () => {
+    const clock = new VirtualClock();
+    const servers = { one: inMemory(createServer("one")).config, two: inMemory(createServer("two")).config };
+    for (const none of [0, NaN]) {
+      const hub = await clock.until(openHub(servers, { clock, parallel: none, concurrency: none }));
+      assertEquals(hub.status().map(({ state }) => state), ["connected", "connected"]);
+      const calls = ["a", "b"].map((text) => hub.callTool("one.echo", { text }));
+      assertEquals((await clock.until(Promise.all(calls))).map(textOf), ["one: a", "one: b"]);
+      await clock.until(hub.close());
+    }
+  });
+
   test("a list that never comes does not keep the others", async () => {
     const clock = new VirtualClock();
     const half = counted(

@@ -4,9 +4,11 @@ import { OverloadedError, TimeoutError } from "../../../mod.ts";
 import { Limiter } from "../../../src/hub/connection/limiter.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
-function create(most: number, queue: number): { clock: VirtualClock; limiter: Limiter; order: string[] } {
+function create(most: number | "none", queue: number): { clock: VirtualClock; limiter: Limiter; order: string[] } {
   const clock = new VirtualClock();
-  return { clock, limiter: new Limiter({ clock, most, queue }), order: [] };
+  const limiter = new Limiter({ clock, most: most === "none" ? 1 : most, queue });
+  limiter.paused = most === "none";
+  return { clock, limiter, order: [] };
 }
 
 describe("places for calls", () => {
@@ -28,7 +30,7 @@ describe("places for calls", () => {
   });
 
   test("too many that wait: the next one is sent away at once", async () => {
-    const { clock, limiter } = create(0, 3);
+    const { clock, limiter } = create("none", 3);
     const waiting = [1, 2, 3].map(() => limiter.wait({ milliseconds: 1_000 }));
     const error = await assertRejects(() => limiter.wait({ milliseconds: 1_000 }), OverloadedError);
     assert(error instanceof OverloadedError);
@@ -39,7 +41,7 @@ describe("places for calls", () => {
   });
 
   test("each waits under its own time, and leaves when it is called off", async () => {
-    const { clock, limiter } = create(0, 10);
+    const { clock, limiter } = create("none", 10);
     const controller = new AbortController();
     const reason = { why: "a user's own" };
     const short = assertRejects(() => limiter.wait({ milliseconds: 10 }), TimeoutError);
@@ -84,7 +86,7 @@ describe("places for calls", () => {
   });
 
   test("a reason that is nothing still calls a wait off", async () => {
-    const { limiter } = create(0, 10);
+    const { limiter } = create("none", 10);
     const controller = new AbortController();
     const waiting = limiter.wait({ milliseconds: 1_000, signal: controller.signal });
     controller.abort(0);
