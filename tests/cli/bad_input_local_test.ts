@@ -7,6 +7,7 @@ import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertRejects } from "@std/assert";
 import { UsageError } from "../../src/cli/failure.ts";
+import { systemWorld } from "../../src/cli/auth/world.ts";
 import { checkFolder, writeResultFile } from "../../src/cli/read.ts";
 import { freePort } from "../support/free_port.ts";
 import { assertFailure, causeway, peer, type RunOptions } from "./support.ts";
@@ -23,6 +24,7 @@ async function checkAll(cases: readonly Case[]): Promise<void> {
 
 test("a folder that may not be looked at is not told as one that is gone", async () => {
   const { cwd } = process;
+  const { CAUSEWAY_HOME } = process.env;
   try {
     // As where those around it are closed to this user, or Deno may write alone.
     process.cwd = () => {
@@ -31,9 +33,18 @@ test("a folder that may not be looked at is not told as one that is gone", async
     await checkFolder("sub");
     process.cwd = () => join(tmpdir(), "causeway-gone");
     await assertRejects(() => checkFolder("sub"), UsageError, "is not there any more");
+    // Nor are sign-ins looked for in another folder.
+    process.env.CAUSEWAY_HOME = "sub";
+    await assertRejects(
+      async () => await systemWorld.openStore().get("any"),
+      UsageError,
+      "is not there any more",
+    );
     await checkFolder(tmpdir());
   } finally {
     process.cwd = cwd;
+    if (CAUSEWAY_HOME === undefined) delete process.env.CAUSEWAY_HOME;
+    else process.env.CAUSEWAY_HOME = CAUSEWAY_HOME;
   }
 });
 

@@ -7,6 +7,7 @@ import process from "node:process";
 import type { Store } from "../../ports.ts";
 import { McpError } from "../../protocol/errors.ts";
 import { UsageError } from "../failure.ts";
+import { checkFolder } from "../read.ts";
 import { authFolder } from "./home.ts";
 import { LateStore } from "./late_store.ts";
 import type { AuthWorld } from "./oauth.ts";
@@ -15,8 +16,10 @@ import type { AuthWorld } from "./oauth.ts";
 export const systemWorld: AuthWorld = {
   openStore() {
     const folder = authFolder();
-    const load = async (): Promise<Required<Store>> =>
-      (await import("../../runtime/stores/file_store.ts")).createFileStore(folder);
+    const load = async (): Promise<Required<Store>> => {
+      await checkFolder(folder);
+      return (await import("../../runtime/stores/file_store.ts")).createFileStore(folder);
+    };
     return ownStore(new LateStore(load));
   },
   async openOAuth({ showCode, program, legacy, ...settings }) {
