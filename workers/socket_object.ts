@@ -6,7 +6,7 @@
  */
 import { parseObject } from "../src/auth/parse.ts";
 import type { WebSocketEvent, WebSocketLike } from "../src/ports.ts";
-import { isObject } from "../src/protocol/json_rpc.ts";
+import { classify, isObject } from "../src/protocol/json_rpc.ts";
 import { workersLimits } from "../src/protocol/limits.ts";
 import { subprotocol } from "../src/protocol/web_socket.ts";
 import { createSocketEndpoint } from "../src/server/mod.ts";
@@ -178,10 +178,16 @@ class Conversation implements WebSocketLike {
 
   #keep(data: string): void {
     const { messages } = this.#kept;
-    const message = data.length <= mostKept ? parseObject(data) : undefined;
+    const read = data.length <= mostKept ? parseObject(data) : undefined;
+    // What is no message has no answer by its id: whoever plays it again would wait for that for ever.
+    const message = classify(read) ? read : undefined;
     if (message?.method === "notifications/cancelled" && isObject(message.params)) {
       const { requestId } = message.params;
-      const at = messages.findIndex((text) => parseObject(text)?.id === requestId);
+      // All else that is kept was answered at once: there is nothing of it to call off.
+      const at = messages.findIndex((text) => {
+        const { id, method } = parseObject(text) ?? {};
+        return method === "subscriptions/listen" && id === requestId;
+      });
       if (at < 0) return;
       messages.splice(at, 1);
     } else if (message && (message.method === "subscriptions/listen" || lasting.includes(String(message.method)))) {

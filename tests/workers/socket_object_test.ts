@@ -66,3 +66,41 @@ test("what cannot be kept with a socket ends it, and is not thrown at the runtim
   assertEquals(closed, 1012);
   await object.webSocketClose(socket, 1000, "");
 });
+
+test("what calls nothing off and what is no message change nothing of what is kept", async () => {
+  const headers = [["upgrade", "websocket"], ["sec-websocket-protocol", "mcp"]];
+  let attachment: unknown = { url: "http://localhost/mcp", headers, messages: [] };
+  const answers: unknown[] = [];
+  const socket: Socket = {
+    readyState: 1,
+    protocol: "mcp",
+    send: (text) => void answers.push(JSON.parse(String(text)).id),
+    close() {},
+    serializeAttachment: (value) => void (attachment = structuredClone(value)),
+    deserializeAttachment: () => attachment,
+  };
+  const nobody = { newUniqueId: () => "", idFromString: () => "", get: () => ({ fetch: () => Promise.reject() }) };
+  const state: State = { acceptWebSocket() {}, getWebSockets: () => [socket] };
+  const object = new SocketObject(state, { SESSIONS: nobody, SOCKETS: nobody });
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  for (
+    const message of [
+      { id: 0, method: "initialize", params },
+      { method: "notifications/initialized" },
+      { id: 1, method: "resources/subscribe", params: { uri: "about://sample" } },
+      // It may be left out since 2025-11-25; and what is answered cannot be called off.
+      { method: "notifications/cancelled", params: { reason: "a task" } },
+      { method: "notifications/cancelled", params: { requestId: 1 } },
+      { id: 1.5, method: "logging/setLevel", params: { level: "error" } },
+    ]
+  ) await object.webSocketMessage(socket, JSON.stringify({ jsonrpc: "2.0", ...message }));
+  while (answers.length < 3) await new Promise((resolve) => setTimeout(resolve, 0));
+  const methods = (attachment as { messages: string[] }).messages.map((text) => JSON.parse(text).method);
+  assertEquals(methods, ["initialize", "notifications/initialized", "resources/subscribe"]);
+  const awake = new SocketObject(state, { SESSIONS: nobody, SOCKETS: nobody });
+  await awake.webSocketMessage(socket, JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" }));
+  while (answers.length < 4) await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(answers, [0, 1, null, 2]);
+  for (const one of [object, awake]) await one.webSocketClose(socket, 1000, "");
+});
