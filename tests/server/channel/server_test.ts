@@ -244,14 +244,17 @@ describe("the end of a channel", () => {
     assertEquals(server.watchers, 0);
   });
 
-  test("from our side gives streams of changes their results first", async () => {
+  test("from our side gives streams of changes their results first, and says that they are called off (S-052)", async () => {
     const line1 = await line(echo, { modern: modernStandIn() });
     line1.send(modernRequest(1, "subscriptions/listen"), modernRequest(2, "hang"));
     await turns();
     await line1.serving.close();
     await turns();
     assertEquals([line1.got, line1.ended], [
-      [{ jsonrpc: "2.0", id: 1, result: { modern: "subscriptions/listen" } }],
+      [
+        { jsonrpc: "2.0", id: 1, result: { modern: "subscriptions/listen" } },
+        { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
+      ],
       true,
     ]);
     await line1.serving.close();
