@@ -138,7 +138,7 @@ export class Resources implements Kind {
   async read(params: JsonObject, context: RequestContext): Promise<JsonObject> {
     checkParams(params, readShape);
     const uri = params.uri as string;
-    const reading = climbs(uri) ? undefined : this.#find(uri);
+    const reading = this.#find(uri);
     const returned = await reading?.read(context);
     if (!reading || returned === undefined || returned === null) {
       throw invalidParams(`Resource not found: ${excerpt(uri, 500)}`, { uri });

@@ -6,7 +6,6 @@
 import { InvalidParamsError } from "../../protocol/errors.ts";
 import { isObject, isTexts } from "../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../protocol/json_rpc.ts";
-import { defaultLimits } from "../../protocol/limits.ts";
 import type { ServerCapabilities } from "../../protocol/types.ts";
 import type { ServerChange } from "../seam.ts";
 
@@ -26,9 +25,10 @@ export class ChangeFilter {
   /**
    * Reads what a client wants, and leaves out what this server does not have.
    *
+   * @param most How many resources one stream may watch.
    * @throws {InvalidParamsError} When it cannot be read.
    */
-  static read({ notifications }: JsonObject, capabilities: ServerCapabilities): ChangeFilter {
+  static read({ notifications }: JsonObject, capabilities: ServerCapabilities, most: number): ChangeFilter {
     if (!isObject(notifications)) throw invalid("params.notifications", "an object");
     const wanted = new Set<ServerChange["type"]>();
     for (const list of lists) {
@@ -42,8 +42,8 @@ export class ChangeFilter {
     if (!isTexts(uris)) {
       throw invalid("params.notifications.resourceSubscriptions", "an array of strings");
     }
-    if (uris.length > defaultLimits.items) {
-      throw invalid("params.notifications.resourceSubscriptions", `no more than ${defaultLimits.items}`);
+    if (uris.length > most) {
+      throw invalid("params.notifications.resourceSubscriptions", `no more than ${most}`);
     }
     return new ChangeFilter(wanted, new Set<string>(capabilities.resources ? uris : []));
   }

@@ -41,8 +41,8 @@ export class Subscriptions {
    */
   listen(incoming: Incoming, taskIds: readonly string[] = []): Promise<JsonObject | undefined> {
     const { message: { id, params }, signal, auth } = incoming;
-    const { methods, clock, tasks } = this.#parts;
-    const filter = ChangeFilter.read(params ?? {}, methods.capabilities());
+    const { methods, clock, limits, tasks } = this.#parts;
+    const filter = ChangeFilter.read(params ?? {}, methods.capabilities(), limits.items);
     if (signal.aborted) return Promise.resolve(undefined);
     // What changed before is not told here.
     this.#flush();

@@ -22,7 +22,36 @@ function whose(answer: { result?: unknown; status: number }): unknown {
   return content?.[0]?.text ?? answer.status;
 }
 
+/** A server, and by how many those who watch it become more or fewer. */
+function watchedServer(server: McpServer, count: (by: number) => void): Servable {
+  const methods = new Proxy(server.methods, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== "function") return value;
+      if (key !== "watch") return value.bind(target);
+      return (listener: (change: ServerChange) => void) => {
+        count(1);
+        const stop = target.watch(listener);
+        return () => (count(-1), stop());
+      };
+    },
+  });
+  return { methods };
+}
+
 describe("a session", () => {
+  test("that ends leaves nobody watching, whoever keeps it", async () => {
+    for (const store of [undefined, createSessionStore(new TestStore())]) {
+      let watching = 0;
+      const open = stage(() => watchedServer(serverOf("ada"), (by) => watching += by), { sessions: { store } });
+      const session = await openSession(open, ada);
+      assertEquals(watching, 1);
+      const ended = await open.handler(send("DELETE", { ...ada, "mcp-session-id": session.id ?? "" }));
+      assertEquals([ended.status, watching], [200, 0]);
+      open.handler.close();
+    }
+  });
+
   test("keeps its server, and the function is not asked again", async () => {
     let made = 0;
     const open = stage(() => serverOf(`${++made}`));
@@ -266,19 +295,7 @@ describe("a stream of changes", () => {
       const name = auth?.principal ?? "";
       const server = serverOf(name);
       servers.set(name, server);
-      const methods = new Proxy(server.methods, {
-        get(target, key) {
-          const value: unknown = Reflect.get(target, key);
-          if (typeof value !== "function") return value;
-          if (key !== "watch") return value.bind(target);
-          return (listener: (change: ServerChange) => void) => {
-            watching++;
-            const stop = target.watch(listener);
-            return () => (watching--, stop());
-          };
-        },
-      });
-      return { methods };
+      return watchedServer(server, (by) => watching += by);
     });
     const listen = async (who: string) => {
       const params = { notifications: { toolsListChanged: true } };

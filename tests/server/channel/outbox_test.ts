@@ -74,6 +74,15 @@ describe("what a server sends down a channel", () => {
     stuck.push(80);
     assertEquals([stuck.failures.length, stuck.sizes()], [1, [16]]);
     assertInstanceOf(stuck.failures[0], LimitExceededError);
+    let taken = () => {};
+    const slow = outbox(60, () => new Promise<void>((resolve) => taken = resolve));
+    for (let round = 0; round < 20; round++) {
+      slow.push(8);
+      await turns();
+      taken();
+      await turns();
+    }
+    assertEquals([slow.failures, slow.writes.flat().length], [[], 160]);
   });
 
   test("a channel that breaks is told once, at once or later", async () => {

@@ -57,6 +57,19 @@ describe("bodies that cannot be used", () => {
     feed?.close();
   });
 
+  test("what comes after that is not done any more", async () => {
+    const { handler, clock, seen, sessions } = world();
+    let feed: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (feed = controller) });
+    const replied = handler(post("", {}, { body, duplex: "half" } as RequestInit));
+    await clock.advance(60_000);
+    assertEquals((await replied).status, 408);
+    feed?.enqueue(new TextEncoder().encode(JSON.stringify(rpc("initialize", 1, { protocolVersion: "2025-11-25" }))));
+    feed?.close();
+    await clock.settle();
+    assertEquals([seen.length, sessions.length, clock.waiting], [0, 0, 0]);
+  });
+
   test("a limit that is given as undefined is the usual one", async () => {
     const { handler, logs } = world({
       limits: { messageBytes: undefined, outboxBytes: undefined } as unknown as Partial<Limits>,

@@ -54,6 +54,23 @@ describe("a modern request", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("whose handler wants no signal is over all the same when its client leaves", async () => {
+    const answer = gate();
+    const { handler, clock, seen } = world({
+      modern: async (incoming) => {
+        await answer.promise;
+        return result(incoming);
+      },
+    });
+    const leave = new AbortController();
+    const answered = handler(modernPost("tools/call", { name: "x" }, {}, { signal: leave.signal }));
+    await clock.settle();
+    leave.abort();
+    assertEquals((await answered).status, 499);
+    assertEquals([seen[0]?.over?.(), seen[0]?.signal.aborted, clock.waiting], [true, true, 0]);
+    answer.open();
+  });
+
   test("has each event in lines that all clients count alike: httpx ends them at more than CR and LF", async () => {
     const odd = "one\u2028two\u2029three\u0085four \u00e4\ud83d\ude00";
     const { handler } = world({

@@ -172,6 +172,31 @@ describe("coming back for a stream", () => {
     await second.cancel();
   });
 
+  test("the newest sixteen that have ended are kept, and none before them", async () => {
+    const world = await running();
+    for (let id = 1; id <= 40; id++) {
+      const stream = await streaming(world, id);
+      world.finish(id);
+      await stream.rest();
+    }
+    const kept: number[] = [];
+    for (let id = 1; id <= 40; id++) {
+      const response = await world.resume(`${id}-0`);
+      if (response.status === 200) kept.push(datas(await new EventReader(response).rest()).length);
+      else assertEquals([await refusal(response), id <= 24], [[400, -32600], true]);
+    }
+    assertEquals(kept, Array(16).fill(2));
+  });
+
+  test("the session's own stream is held for no shorter time than its client wants", async () => {
+    const world = await running({ sessions: { hold: 50 } });
+    const own = new EventReader(await world.resume(undefined));
+    await world.all.clock.advance(1_000);
+    world.all.sessions[0]!.outlet.send(note("own"), undefined);
+    assertEquals(await own.message(), note("own"));
+    await own.cancel();
+  });
+
   test("a stream may be held open for a time only: the client comes back for the rest (S-042, SEP-1699)", async () => {
     const world = await running({ sessions: { hold: 50, retry: 500 } });
     const replying = world.call(1);

@@ -1,5 +1,6 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
+import { defaultLimits } from "../../../src/protocol/limits.ts";
 import { standIn } from "../stand_in.ts";
 import { type Bench, bench, hello, opened } from "./support.ts";
 
@@ -50,6 +51,19 @@ describe("changes", () => {
     for (const params of [undefined, { uri: 1 }, { uri: "" }, { uri: "a:" + "b".repeat(9_000) }]) {
       assertEquals(await session.failure("resources/subscribe", params), [-32602]);
     }
+  });
+
+  test("of no more resources can be watched than the limits say; one that is watched can be again", async () => {
+    const limits = { ...defaultLimits, items: 2 };
+    const session = await opened(standIn(), "2025-11-25", {}, { limits });
+    const watch = (uri: string) => session.request("resources/subscribe", { uri });
+    const codes = async (...uris: string[]) => {
+      const answers = await Promise.all(uris.map(watch));
+      return answers.map((answer) => answer?.response.error?.code);
+    };
+    assertEquals(await codes("a:a", "a:b", "a:c", "a:a"), [undefined, undefined, -32602, undefined]);
+    await session.result("resources/unsubscribe", { uri: "a:a" });
+    assertEquals(await codes("a:c"), [undefined]);
   });
 
   test("wait for the client to be ready", async () => {

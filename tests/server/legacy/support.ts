@@ -2,7 +2,7 @@
 import type { LogRecord } from "../../../src/ports.ts";
 import { systemRandom } from "../../../src/ports.ts";
 import type { JsonObject, JsonRpcNotification, JsonRpcRequest } from "../../../src/protocol/json_rpc.ts";
-import { defaultLimits } from "../../../src/protocol/limits.ts";
+import { defaultLimits, type Limits } from "../../../src/protocol/limits.ts";
 import type { AuthInfo, RequestContext } from "../../../src/server/definitions.ts";
 import { createLegacySession } from "../../../src/server/legacy/mod.ts";
 import type { LegacySessionOptions } from "../../../src/server/legacy/mod.ts";
@@ -31,7 +31,7 @@ export interface Bench {
 }
 
 /** Makes a session on a stand-in. */
-export function bench(server: StandIn, options: LegacySessionOptions = {}): Bench {
+export function bench(server: StandIn, options: LegacySessionOptions & { limits?: Limits } = {}): Bench {
   const clock = new VirtualClock();
   const sent: Bench["sent"] = [];
   const notices: JsonRpcNotification[] = [];
@@ -40,7 +40,7 @@ export function bench(server: StandIn, options: LegacySessionOptions = {}): Benc
     methods: server.methods,
     clock,
     random: systemRandom,
-    limits: defaultLimits,
+    limits: options.limits ?? defaultLimits,
     logger: (record) => void log.push(record),
     state: () => ({ seal: () => Promise.resolve(""), open: () => Promise.resolve(undefined) }),
   };
@@ -81,7 +81,7 @@ export async function opened(
   server: StandIn,
   revision = "2025-11-25",
   capabilities: JsonObject = {},
-  options: LegacySessionOptions = {},
+  options: LegacySessionOptions & { limits?: Limits } = {},
 ): Promise<Bench> {
   const made = bench(server, options);
   await made.result("initialize", hello(revision, capabilities));

@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import type { JsonObject, RequestId } from "../../../src/protocol/json_rpc.ts";
+import { defaultLimits } from "../../../src/protocol/limits.ts";
 import { type Asked, type Asking, Bench, info, own } from "./support.ts";
 
 const everything = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
@@ -190,6 +191,17 @@ describe("a stream of changes", () => {
       assertEquals(asked.notices, []);
     }
     assertEquals(bench.watchers.size, 0);
+  });
+
+  test("watches as many resources as the server's limits say", async () => {
+    const bench = new Bench({}, { limits: { ...defaultLimits, items: 2 } });
+    assertEquals(
+      (await listen(bench, { resourceSubscriptions: ["x:a", "x:b", "x:c"] }).answer)?.response.error?.code,
+      -32602,
+    );
+    const asked = listen(bench, { resourceSubscriptions: ["x:a", "x:b"] });
+    await bench.clock.settle();
+    assertEquals(asked.notices.length, 1);
   });
 
   test("of a thousand listeners is one watcher, which goes with the last of them", async () => {

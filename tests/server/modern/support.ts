@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { defaultLimits } from "../../../src/protocol/limits.ts";
+import { defaultLimits, type Limits } from "../../../src/protocol/limits.ts";
 import type { JsonObject, JsonRpcNotification, JsonValue, RequestId } from "../../../src/protocol/json_rpc.ts";
 import type { CacheHints, ElicitRequest, ServerCapabilities } from "../../../src/protocol/types.ts";
 import { type LogRecord, systemRandom } from "../../../src/ports.ts";
@@ -27,6 +27,7 @@ export interface Choices extends ModernOptions {
   instructions?: string;
   cache?: CacheHints;
   secret?: string;
+  limits?: Limits;
 }
 
 /** What one request brings beside its method. */
@@ -79,7 +80,7 @@ export class Bench {
       methods,
       clock: this.clock,
       random: systemRandom,
-      limits: defaultLimits,
+      limits: choices.limits ?? defaultLimits,
       logger: (record) => void this.logs.push(record),
       state: () => state,
     }, choices);

@@ -13,12 +13,12 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 
 const lease = 30_000;
 
-function twoKeepers(of: (clock: Clock) => Clock = (clock) => clock) {
+function twoKeepers(of: (clock: Clock) => Clock = (clock) => clock, waitUntil?: (work: Promise<void>) => void) {
   const clock = new VirtualClock();
   const jumping = jumpingClock(of(clock));
   const texts = new TestStore();
   const { methods } = new McpServer({ name: "tasks", version: "1.0.0" });
-  const bounds = { ttl: 600_000, maxTtl: 600_000, maxRunning: 4, pollInterval: 1_000, lease, waitUntil: undefined };
+  const bounds = { ttl: 600_000, maxTtl: 600_000, maxRunning: 4, pollInterval: 1_000, lease, waitUntil };
   const create = () =>
     new TaskKeeper(
       { store: createTaskStore(texts, { clock: jumping }), ...bounds },
@@ -190,6 +190,30 @@ describe("a task", () => {
     for (const keeper of [here, there]) assertEquals(await found(keeper), [undefined, 0]);
     assertEquals((await clock.until(ended)).map((record) => record?.status), [undefined, undefined]);
     assertEquals([here.running(taskId), clock.waiting], [undefined, 0]);
+  });
+
+  test("that cannot be kept takes nobody's place", async () => {
+    const { clock, texts, here } = twoKeepers();
+    texts.mood = "fails";
+    for (let turn = 0; turn < 4; turn++) {
+      assertEquals(await here.begin(work(() => Promise.resolve({}))).catch(() => "refused"), "refused");
+    }
+    texts.mood = "well";
+    assertEquals((await here.begin(work(() => Promise.resolve({})))).status, "working");
+    await clock.settle();
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("is told to the platform, until how it has ended is written down", async () => {
+    const taken: Promise<void>[] = [];
+    const { clock, here } = twoKeepers(undefined, (done) => void taken.push(done));
+    let finish = (_result: { content: [] }): void => {};
+    const { taskId } = await here.begin(work(() => new Promise((resolve) => finish = resolve)));
+    assertEquals(taken.length, 1);
+    finish({ content: [] });
+    await taken[0];
+    assertEquals((await here.find(taskId, "modern", "ada"))?.status, "completed");
+    assertEquals(clock.waiting, 0);
   });
 
   test("is waited for until it has ended, or until who waits has left; nothing is left of the waiting", async () => {

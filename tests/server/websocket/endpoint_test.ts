@@ -337,34 +337,3 @@ describe("frames", () => {
     }
   });
 });
-
-describe("back-pressure", () => {
-  const full = 2 << 20;
-
-  test("the next message waits until the socket has room", async () => {
-    const clock = new VirtualClock();
-    const [, far] = joinedSockets();
-    const channel = createSocketChannel(far, { clock });
-    await channel.open({ text: () => {}, end: () => {} });
-    far.bufferedAmount = full;
-    const writing = Promise.resolve(channel.write(["1", "2"]));
-    await clock.advance(40);
-    assertEquals(far.sent, ["1"]);
-    far.bufferedAmount = 0;
-    await clock.advance(20);
-    await writing;
-    assertEquals(far.sent, ["1", "2"]);
-    assertEquals(channel.write(["3"]), undefined);
-  });
-
-  test("a client that reads nothing for a minute is given up", async () => {
-    const clock = new VirtualClock();
-    const [, far] = joinedSockets();
-    const channel = createSocketChannel(far, { clock });
-    await channel.open({ text: () => {}, end: () => {} });
-    far.bufferedAmount = full;
-    const writing = assertRejects(async () => await channel.write(["1"]), Error, "reads nothing");
-    for (let step = 0; step < 13; step++) await clock.advance(5_000);
-    await writing;
-  });
-});
