@@ -173,6 +173,16 @@ describe("registering resources", () => {
       TypeError,
       '"complete" is "d", expected one of its variables (a,b,c)',
     );
+    assertThrows(
+      () => server.template("test://{a}", { complete: { a: ["one"] as never } }, () => ""),
+      TypeError,
+      '"complete.a" is ["one"], expected a function',
+    );
+    assertThrows(
+      () => server.template("test://{a}", { title: 5 as never }, () => ""),
+      TypeError,
+      '"title" is a number',
+    );
     server.resource(uri, {}, () => "");
     server.template("test://{id}", {}, () => "");
     assertThrows(() => server.resource(uri, {}, () => ""), TypeError, "already");

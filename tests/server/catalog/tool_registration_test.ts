@@ -105,6 +105,8 @@ describe("registering tools", () => {
       ],
       [{ output: { type: "objekt" } }, '"output/type" is "objekt"'],
       [{ output: 5 }, '"output" is 5'],
+      [{ task: "maybe" }, '"task" is "maybe", expected "forbidden", "optional" or "required"'],
+      [{ task: "optional", taskBegins: "late" }, '"taskBegins" is "late", expected "at-once" or "when-told"'],
     ];
     for (const [options, part] of wrong) {
       const { message } = assertThrows(() => newServer().tool("tool", options as object, () => ""), TypeError);

@@ -112,6 +112,27 @@ describe("the tasks extension on the wire", () => {
       }
     }));
 
+  test("what cannot be read is -32602, and changes nothing", () =>
+    withPlace({ era: "modern" }, async (place) => {
+      const taskId = await begin(place, "ask");
+      const wrong: [string, JsonObject][] = [
+        ["tasks/get", {}],
+        ["tasks/get", { taskId: 5 }],
+        ["tasks/cancel", { taskId: "" }],
+        ["tasks/cancel", { taskId: "x".repeat(257) }],
+        ["tasks/update", { taskId }],
+        ["tasks/update", { taskId, inputResponses: [] }],
+        ["subscriptions/listen", { notifications: { taskIds: taskId } }],
+        ["subscriptions/listen", { notifications: { taskIds: [5] } }],
+        ["subscriptions/listen", { notifications: { taskIds: Array(10_001).fill(taskId) } }],
+      ];
+      for (const [method, params] of wrong) {
+        const { error } = await send(place, method, params);
+        assertEquals([method, error?.code], [method, -32602]);
+      }
+      assertEquals((await send(place, "tasks/get", { taskId })).result.status, "input_required");
+    }));
+
   test("questions are answered one by one; an answer that is none is asked for again under another key", () =>
     withPlace({ era: "modern" }, async (place) => {
       const taskId = await begin(place, "ask");

@@ -100,6 +100,44 @@ describe("what was borrowed", () => {
     assertEquals(asked.at(-1)?.left, { requests: wanted.requests, bytes: wanted.bytes });
   });
 
+  test("is counted: calls under way, calls, and their bytes, each once; what is used up is asked for fourfold", async () => {
+    const allowances = [{ requests: 3, bytes: 100, concurrent: 1 }, { requests: 0, bytes: 0, concurrent: 0 }];
+    const { env, asked } = envOf(async (one) => {
+      const wanted = allowances[asked.length - 1] ?? one.wanted;
+      return await loan(old, { ...one, wanted });
+    });
+    const borrowed = new BorrowedTools("acme");
+    assertEquals([borrowed.isIdle, borrowed.isDue(old)], [true, true]);
+    await borrowed.borrow(env, old);
+    const first = borrowed.take(() => 60);
+    assertEquals([first === undefined, borrowed.take(() => 1), borrowed.find("data__read", old)], [
+      false,
+      undefined,
+      undefined,
+    ]);
+    first?.release();
+    first?.release();
+    assertEquals(borrowed.find("data__read", old)?.name, "read");
+    borrowed.take(() => 60)?.release();
+    // Of its calls one is left, of its bytes none.
+    assertEquals([borrowed.find("data__read", old), borrowed.take(() => 1), borrowed.isDue(old)], [
+      undefined,
+      undefined,
+      false,
+    ]);
+    await borrowed.borrow(env, old);
+    assertEquals(asked.at(-1)?.left, { requests: 1, bytes: -20 });
+    // Nothing is to be had: it is not asked for again before its time.
+    assertEquals([borrowed.take(() => 1), borrowed.isDue(old), borrowed.isDue(rotated)], [undefined, false, true]);
+    await borrowed.borrow(env, old);
+    const { wanted } = asked.at(-1)!;
+    for (let call = 0; call < wanted.requests; call++) borrowed.take(() => 0)?.release();
+    assertEquals([borrowed.take(() => 0), borrowed.isDue(old)], [undefined, true]);
+    await borrowed.borrow(env, old);
+    assertEquals(asked.at(-1)?.wanted, { requests: 64, bytes: 64 * 65_536, concurrent: 64 });
+    assertEquals(asked.at(-1)?.left, { requests: 0, bytes: wanted.bytes });
+  });
+
   test("ends in its time, also when the clock is turned back", async () => {
     const { env } = envOf((one) => loan(old, one));
     const borrowed = new BorrowedTools("acme");
