@@ -126,6 +126,32 @@ describe("a session over a store", () => {
     assertEquals(world.store.texts.size, 0);
   });
 
+  test("of a process that has died is there until it was idle for too long, and forgotten when it is asked for", async () => {
+    for (const [idle, status] of [[89_999, 200], [90_000, 404]] as const) {
+      const world = new World();
+      const headers = await world.open(world.serve({ idle: 60_000 }));
+      // Nothing of that process comes any more.
+      world.time.isDead = true;
+      await world.clock.advance(idle);
+      world.time.isDead = false;
+      const served = world.serve({ idle: 60_000 });
+      assertEquals((await world.post(served, headers, "ping")).status, status);
+      assertEquals([world.store.texts.size, served.logs], [status === 200 ? 1 : 0, []]);
+    }
+  });
+
+  test("that is over and cannot be forgotten now is told to the operator, and not woken", async () => {
+    const world = new World();
+    const headers = await world.open(world.serve({ idle: 60_000 }));
+    world.time.isDead = true;
+    await world.clock.advance(90_000);
+    world.time.isDead = false;
+    const served = world.serve({ idle: 60_000 });
+    world.store.delete = () => Promise.reject(new Error("the disk is full"));
+    assertEquals((await world.post(served, headers, "ping")).status, 404);
+    assertEquals(served.logs.map(({ message }) => message), ["A session could not be deleted from its store"]);
+  });
+
   test("that had to make room is woken when it is asked for", async () => {
     const world = new World();
     const served = world.serve({ max: 1 });
