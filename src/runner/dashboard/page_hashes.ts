@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "73fd84aa8ee4375d";
+export const scriptHash: string = "3bdb828f4fa0dc0f";
 
 /** Of the style. */
 export const styleHash: string = "ecfcfc0eef472f42";

@@ -103,6 +103,11 @@ describe("what is written in a field", () => {
     assertEquals(readField({ ...text, isRequired: true, isNullable: true }, ""), { value: null });
     assertEquals(readField(number, " 1.5 "), { value: 1.5 });
     assertEquals(readField(number, "1,5"), { value: 1.5 });
+    assertEquals(readField(number, "0,125"), { value: 0.125 });
+    for (const written of ["1,500", "-12,000", "1,000,000"]) {
+      assertEquals(readField(number, written), { problem: "Write it without a comma: 1500, or 1.5." });
+      assertEquals(readField(whole, written), { problem: "Write it without a comma: 1500, or 1.5." });
+    }
     assertEquals(readField(number, "x").problem, "Expected a number.");
     assertEquals(readField(number, "Infinity").problem, "Expected a number.");
     assertEquals(readField(whole, "1.5").problem, "Expected a whole number.");

@@ -6,7 +6,7 @@
 import type { JsonObject, JsonValue } from "../../../../protocol/json_rpc.ts";
 import { h } from "../base/dom.ts";
 import { makeControl } from "./control.ts";
-import { ownOf, pointerOf, readAll } from "./read.ts";
+import { markAll, ownOf, pointerOf, readAll } from "./read.ts";
 import type { FormProblem } from "./read.ts";
 import type { Field } from "./fields.ts";
 
@@ -49,20 +49,11 @@ export function makeForm(fields: readonly Field[], id: string): Form {
       return undefined;
     },
     mark(problems) {
-      const left = new Set(problems);
-      for (const control of controls) {
-        const own = problems.filter(({ path }) => isBelow(path, pointerOf(control.field.name)));
-        control.mark(own, pointerOf(control.field.name));
-        for (const problem of own) left.delete(problem);
-      }
+      const left = markAll(controls, problems, "");
       if (problems.length) element.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-      return [...left];
+      return left;
     },
   };
-}
-
-function isBelow(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`);
 }
 
 /** What a form holds at first: the defaults of its fields. */

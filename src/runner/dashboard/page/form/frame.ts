@@ -27,7 +27,7 @@ export function frame(
   control.setAttribute("aria-describedby", `${id}-hint ${id}-wrong`);
   if (field.name === "") control.setAttribute("aria-label", "Item");
   if (field.isRequired) control.setAttribute("aria-required", "true");
-  const isGroup = control.getAttribute("role") === "group" || control instanceof HTMLFieldSetElement;
+  const isGroup = control.getAttribute("role") === "group";
   if (isGroup) control.setAttribute("aria-labelledby", `${id}-label`);
   const label = h("label", { id: `${id}-label`, for: isGroup ? undefined : id }, ...labelOf(field));
   control.addEventListener("input", () => {
@@ -37,11 +37,10 @@ export function frame(
   const element = h("div", { class: "field" }, field.name !== "" && label, ...about, control, problem);
   return {
     element,
-    mark(problems, path) {
-      const own = problems.filter((one) => one.path === path || control.tagName !== "FIELDSET");
-      problem.textContent = own.map(({ text }) => text).join(" ");
-      problem.hidden = own.length === 0;
-      if (own.length) control.setAttribute("aria-invalid", "true");
+    mark(problems) {
+      problem.textContent = problems.map(({ text }) => text).join(" ");
+      problem.hidden = problems.length === 0;
+      if (problems.length) control.setAttribute("aria-invalid", "true");
       else control.removeAttribute("aria-invalid");
     },
   };

@@ -9,7 +9,7 @@ import { button, h, icon } from "../base/dom.ts";
 import { foreign } from "../parts/foreign.ts";
 import type { Field } from "./fields.ts";
 import { frame, labelOf } from "./frame.ts";
-import { ownOf, pointerOf, readAll } from "./read.ts";
+import { markAll, ownOf, pointerOf, readAll } from "./read.ts";
 import type { Control } from "./read.ts";
 
 /** Makes the control of a field. */
@@ -18,12 +18,14 @@ export type MakeControl = (field: Field, id: string) => Control;
 /** Fields of an object in the object. */
 export function makeGroup(field: Field, id: string, make: MakeControl): Control {
   const controls = field.fields.map((inner, at) => make(inner, `${id}-${at}`));
+  const wrong = h("p", { class: "wrong", role: "alert", hidden: true });
   const element = h(
     "fieldset",
     { class: "group", id },
     field.name !== "" && h("legend", {}, ...labelOf(field)),
     field.description !== undefined && h("p", { class: "hint" }, foreign(field.description, "field-description")),
     ...controls.map((control) => control.element),
+    wrong,
   );
   const names = new Set(field.fields.map(({ name }) => name));
   let beside: readonly (readonly [string, JsonValue | undefined])[] = [];
@@ -34,9 +36,8 @@ export function makeGroup(field: Field, id: string, make: MakeControl): Control 
     read(path) {
       const { value, problems } = readAll(controls, path);
       const whole = Object.fromEntries([...Object.entries(value), ...beside]);
-      const isEmpty = Object.keys(whole).length === 0;
       // A group that nobody has touched is left out, whatever it would need.
-      if (isEmpty && !isGiven && problems.every(({ text }) => /needed|Choose/.test(text))) {
+      if (isBlank(whole) && !isGiven && problems.every(({ text }) => /needed|Choose/.test(text))) {
         return { value: undefined, problems: [] };
       }
       return { value: whole, problems };
@@ -58,12 +59,18 @@ export function makeGroup(field: Field, id: string, make: MakeControl): Control 
       beside = Object.entries(object).filter(([name]) => !names.has(name));
     },
     mark(problems, path) {
-      for (const control of controls) {
-        const place = path + pointerOf(control.field.name);
-        control.mark(problems.filter((one) => one.path === place || one.path.startsWith(`${place}/`)), place);
-      }
+      // What is wrong with the group itself, or in what no field of it shows.
+      const left = markAll(controls, problems, path);
+      wrong.textContent = left.map((one) => one.path === path ? one.text : `${one.path}: ${one.text}`).join(" ");
+      wrong.hidden = left.length === 0;
     },
   };
+}
+
+/** Whether a value holds nothing but what stands for lists and groups that are needed in it. */
+function isBlank(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.values(value).every(isBlank);
 }
 
 /** Values of one kind, one below the other. */

@@ -42,6 +42,22 @@ export function readAll(
   return { value: Object.fromEntries(entries), problems };
 }
 
+/** Shows what is wrong at the fields of one object; gives what belongs to none of them. */
+export function markAll(
+  controls: readonly Control[],
+  problems: readonly FormProblem[],
+  path: string,
+): readonly FormProblem[] {
+  const left = new Set(problems);
+  for (const control of controls) {
+    const place = path + pointerOf(control.field.name);
+    const own = problems.filter((one) => one.path === place || one.path.startsWith(`${place}/`));
+    control.mark(own, place);
+    for (const problem of own) left.delete(problem);
+  }
+  return [...left];
+}
+
 /** One step of a JSON Pointer. */
 export function pointerOf(name: string): string {
   return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;

@@ -24,6 +24,8 @@ export function readField(
   const trimmed = text.trim();
   if (trimmed === "") return absent(field);
   if (field.kind === "number") {
+    // To one reader it parts thousands, to another a fraction.
+    if (/^[+-]?[1-9]\d{0,2}(,\d{3})+$/.test(trimmed)) return { problem: "Write it without a comma: 1500, or 1.5." };
     const number = Number(trimmed.replace(",", "."));
     if (!Number.isFinite(number)) return { problem: "Expected a number." };
     if (field.isInteger && !Number.isInteger(number)) return { problem: "Expected a whole number." };

@@ -85,9 +85,9 @@ class ServerCard {
   readonly #name: string;
   readonly #path: string;
   readonly #done: () => void;
-  readonly #said: HTMLElement = h("div", { class: "stack" });
+  readonly #state: string;
+  readonly #said: HTMLElement;
   readonly #connect: HTMLButtonElement;
-  readonly #remove: HTMLButtonElement | undefined;
 
   constructor(
     app: App,
@@ -102,11 +102,15 @@ class ServerCard {
     this.#name = name;
     this.#path = `/api/servers/${encodeURIComponent(name)}`;
     this.#done = done;
+    this.#state = state;
+    // What is asked, or is to be opened, stays while the server changes. Once it is connected, that is over.
+    const stays = before && (state !== "connected" || before.#state === state);
+    this.#said = stays ? before.#said : h("div", { class: "stack" });
     this.about = before?.about.open ? before.about : disclosure("What it says", () => aboutServer(app, this.#path));
     this.#connect = button(wantsSignIn ? "Sign in" : "Connect again", () => void this.#retry(), {
       class: wantsSignIn ? "button main" : "button",
     });
-    this.#remove = server.added === true ? button("Remove", () => this.#ask()) : undefined;
+    const remove = server.added === true && button("Remove", () => this.#ask(), { "data-remove": true });
     const tools = numberOf(server.tools);
     const error = state === "connected" ? "" : textOf(objectOf(server.lastError).message);
     const counts = [
@@ -127,7 +131,7 @@ class ServerCard {
         "div",
         { class: "row" },
         this.#connect,
-        this.#remove,
+        remove,
         tools > 0 && innerLink("tools", { class: "button" }, "Tools"),
       ),
       this.about,
@@ -151,6 +155,7 @@ class ServerCard {
     return this.#work(this.#connect, async () => {
       const status = await askJson(this.#app.ask, `${this.#path}/connect`, { method: "POST", body: {} });
       if (showSignIn(this.#said, status)) return;
+      fill(this.#said);
       this.#app.announce(`${this.#name}: ${entryOf(states, textOf(status.state))?.[0] ?? textOf(status.state)}`);
       this.#done();
     });
@@ -165,7 +170,8 @@ class ServerCard {
       }), { class: "button danger" });
     const no = button("Keep it", () => {
       fill(this.#said);
-      this.#remove?.focus();
+      // The card may be another one by now.
+      this.#said.parentElement?.querySelector<HTMLElement>("[data-remove]")?.focus();
     });
     const text = h("p", {}, "Its tools are gone then, and its tokens are withdrawn.");
     fill(this.#said, h("div", { class: "notice warn" }, text, h("div", { class: "row" }, yes, no)));

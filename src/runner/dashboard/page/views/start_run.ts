@@ -73,8 +73,15 @@ class StartForm {
       labelled("Task", this.#input),
       disclosure("Output that fits a schema", () => this.#output),
       this.#said,
-      h("div", { class: "row" }, this.#submit, button("Clear", () => this.element.reset())),
+      h("div", { class: "row" }, this.#submit, button("Clear", () => this.#clear())),
     );
+    this.#describe();
+  }
+
+  #clear(): void {
+    this.element.reset();
+    fill(this.#said);
+    // It is the first agent again.
     this.#describe();
   }
 
