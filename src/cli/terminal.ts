@@ -8,6 +8,7 @@ import type { Progress } from "../protocol/mod.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import { InterruptedError, OutputError } from "./failure.ts";
 import { oneLine } from "./text/plain.ts";
+import { cut } from "./text/width.ts";
 
 /** The standard output, as Deno has it. */
 interface DenoOutput {
@@ -81,7 +82,7 @@ export function createSpinner(text: string): { clear(): void } {
   const timer = setInterval(() => {
     if (performance.now() - begin < moment) return;
     const shown = `${"|/-\\"[turn++ % 4]} ${oneLine(text)}`;
-    void writeError(eraseLine + shown.slice(0, (process.stderr.columns || 80) - 1));
+    void writeError(eraseLine + cut(shown, (process.stderr.columns || 80) - 1));
   }, 120);
   return {
     clear() {
@@ -112,7 +113,7 @@ export function createProgressLine(): ProgressLine {
       // Servers may say anything here: only the number of the progress was looked at.
       const amount = typeof total === "number" ? `${progress}/${total}` : `${progress}`;
       const text = `${amount} ${typeof message === "string" ? oneLine(message) : ""}`;
-      void writeError(eraseLine + text.slice(0, (process.stderr.columns || 80) - 1));
+      void writeError(eraseLine + cut(text, (process.stderr.columns || 80) - 1));
     },
     clear() {
       if (shown) void writeError(eraseLine);

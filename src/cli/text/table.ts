@@ -4,19 +4,21 @@
  * @module
  */
 
+import { cut, padded, widthOf } from "./width.ts";
+
 /** Below so many columns there is room for one thing on a line. */
 const narrow = 60;
 
-/** Breaks a text into lines of at most `width` characters, at spaces where there are some. */
+/** Breaks a text into lines of at most `width` columns, at spaces where there are some. */
 export function wrap(text: string, width: number): string[] {
   const most = Math.max(8, width);
   const lines: string[] = [];
   for (let rest of text.split("\n")) {
-    while (rest.length > most) {
-      const space = rest.lastIndexOf(" ", most);
-      const cut = space > 0 ? space : most;
-      lines.push(rest.slice(0, cut).trimEnd());
-      rest = rest.slice(cut).trimStart();
+    for (let fits = cut(rest, most); fits.length < rest.length; fits = cut(rest, most)) {
+      const space = rest.lastIndexOf(" ", fits.length);
+      const end = space > 0 ? space : fits.length;
+      lines.push(rest.slice(0, end).trimEnd());
+      rest = rest.slice(end).trimStart();
     }
     lines.push(rest);
   }
@@ -31,7 +33,7 @@ export function wrap(text: string, width: number): string[] {
 export function pairs(
   rows: readonly (readonly [term: string, about: string])[],
   width: number,
-  column: number = Math.min(30, Math.max(0, ...rows.map(([term]) => term.length))),
+  column: number = Math.min(30, Math.max(0, ...rows.map(([term]) => widthOf(term)))),
 ): string {
   if (width < narrow) {
     return rows.map(([term, about]) => [...wrap(`  ${term}`, width), ...indent(about, 6, width)].join("\n") + "\n")
@@ -39,8 +41,8 @@ export function pairs(
   }
   return rows.map(([term, about]) => {
     const lines = indent(about, column + 4, width);
-    const first = `  ${term.padEnd(column)}  `;
-    if (term.length > column) return [first.trimEnd(), ...lines].join("\n") + "\n";
+    const first = `  ${padded(term, column)}  `;
+    if (widthOf(term) > column) return [first.trimEnd(), ...lines].join("\n") + "\n";
     return (first + lines.join("\n").trimStart()).trimEnd() + "\n";
   }).join("");
 }
@@ -91,7 +93,7 @@ const leastWrapped = 16;
 
 function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
-  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(cell));
   return widths;
 }
 
@@ -100,7 +102,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 function fit(cell: string, width: number): string {
-  return cell.length > width ? cell.slice(0, Math.max(0, width - 1)) + "…" : cell.padEnd(width);
+  return padded(widthOf(cell) > width ? cut(cell, Math.max(0, width - 1)) + "…" : cell, width);
 }
 
 function indent(text: string, by: number, width: number): string[] {

@@ -23,3 +23,18 @@ test("a sign of progress shows what makes sense of it, and steers no terminal", 
   }
   assertEquals(written.map((text) => text.replace("\r\u001b[K", "").trimEnd()), ["1 ab", "2/4", "4/4"]);
 });
+
+test("a sign of progress takes one line of the terminal, however wide its characters are", () => {
+  const { stderr } = process;
+  const before = { isTTY: stderr.isTTY, columns: stderr.columns, write: stderr.write };
+  const written: string[] = [];
+  try {
+    Object.assign(stderr, { isTTY: true, columns: 12 });
+    stderr.write = (text: string | Uint8Array): boolean => written.push(String(text)) > 0;
+    createProgressLine().show({ progress: 1, message: "文書を読んでいます" });
+    createProgressLine().show({ progress: 2, message: "🙂🙂🙂🙂🙂🙂🙂" });
+  } finally {
+    Object.assign(stderr, before);
+  }
+  assertEquals(written.map((text) => text.replace("\r\u001b[K", "")), ["1 文書を読", "2 🙂🙂🙂🙂"]);
+});

@@ -32,6 +32,17 @@ describe("text in columns", () => {
     }
   });
 
+  test("what takes two columns of a terminal is counted as two, and no character is cut in half", () => {
+    assertEquals(wrap("日本語の説明です", 8), ["日本語の", "説明です"]);
+    assertEquals(wrap("a 🙂🙂🙂🙂🙂", 8), ["a", "🙂🙂🙂🙂", "🙂"]);
+    assertEquals(wrap("e\u0301".repeat(9), 8), ["e\u0301".repeat(8), "e\u0301"]);
+    const named = [["検索", "探す"], ["ab", "한국어 설명"]];
+    assertEquals(columns(named, undefined), "検索  探す\nab    한국어 설명\n");
+    assertEquals(columns([["a", "日本語の説明です"]], 14), "a  日本語の説…\n");
+    assertEquals(columns([["a", "🙂🙂🙂🙂🙂🙂"]], 14), "a  🙂🙂🙂🙂🙂…\n");
+    assertEquals(pairs([["語", "b"], ["cc", "d"]], 80), "  語  b\n  cc  d\n");
+  });
+
   test("words are kept whole where they can be", () => {
     assertEquals(wrap("one two three", 9), ["one two", "three"]);
     assertEquals(wrap("abcdefghijkl m", 8), ["abcdefgh", "ijkl m"]);
