@@ -108,9 +108,10 @@ export class Loaded implements LoadedSkill {
 
   async read(path: string, options: RequestOptions = {}): Promise<SkillContent> {
     const { files } = this.#parts.entry;
-    const [known, file] = [...files].find(([key, { uri }]) => key === path.replace(/^\.\//, "") || uri === path) ?? [];
+    const wanted = path.replace(/^\.\//, "");
+    const [known, file] = [...files].find(([key, { uri }]) => key === wanted || uri === path) ?? [];
     if (known !== undefined && file) return await this.#read(known, { uri: file.uri, file }, options);
-    const parts = path.split("/");
+    const parts = wanted.split("/");
     if (this.verified || parts.some((part) => part === "" || part === "." || part === ".." || !part.isWellFormed())) {
       throw new ProtocolViolationError(
         `Cannot read ${show(path)} of the skill "${this.name}" of "${this.server}": expected one of its files`,
@@ -118,7 +119,7 @@ export class Loaded implements LoadedSkill {
       );
     }
     const root = this.skill.uri.slice(0, -manifestName.length);
-    return await this.#read(path, { uri: root + parts.map(encodeURIComponent).join("/") }, options);
+    return await this.#read(wanted, { uri: root + parts.map(encodeURIComponent).join("/") }, options);
   }
 
   async #read(

@@ -223,6 +223,56 @@ describe("skills of a server", () => {
     );
   });
 
+  test("a path that begins with a dot is one from the skill's folder, whether its files are listed or made anew", async () => {
+    for (const resources of [(await entryOf()).resources!, "dynamic"]) {
+      const asked: string[] = [];
+      const entry = await entryOf({ resources });
+      const reader = skillsOf(source(await answersOf({ "skills/get": { skill: entry } }), asked), {
+        allowDynamic: true,
+      });
+      const skill = await reader.load(uri);
+      const { path, text } = await skill.read("./references/FORMS.md");
+      assertEquals([path, text, asked.at(-1)], ["references/FORMS.md", forms, `resources/read ${formsUri}`]);
+      await assertRejects(
+        () => skill.read("././references/FORMS.md"),
+        ProtocolViolationError,
+        "expected one of its files",
+      );
+    }
+  });
+
+  test("each request has the caller's options, and may be sent again; what was read is the caller's own", async () => {
+    const played = source(await answersOf());
+    const given: unknown[] = [];
+    const connected: unknown[] = [];
+    const reader = skillsOf({
+      ...played,
+      connect: (options) => Promise.resolve(void connected.push(options?.signal)),
+      request(method, params, options) {
+        given.push(options);
+        return played.request(method, params);
+      },
+    });
+    const { signal } = new AbortController();
+    const options = { signal, timeout: 5_000 };
+    await reader.get(uri, options);
+    const skill = await reader.load(uri, options);
+    await reader.load(skill.skill, options);
+    const file = await skill.read("references/FORMS.md", options);
+    assertEquals(given, Array.from({ length: 5 }, () => ({ ...options, idempotent: true })));
+    assertEquals(connected, [signal, signal, signal]);
+    assertEquals(file.mimeType, "text/markdown");
+    const bytes = file.bytes.slice();
+    file.bytes.fill(0);
+    const again = await skill.read("references/FORMS.md");
+    assertEquals(again.bytes, bytes);
+    again.bytes.fill(0);
+    assertEquals((await skill.read("references/FORMS.md")).bytes, bytes);
+    given.length = 0;
+    await reader.list({ signal, timeout: 5_000 });
+    assertEquals(given, [{ signal, timeout: 5_000, idempotent: true }]);
+  });
+
   test("a list without an end is cut, and one that is none is refused", async () => {
     let turn = 0;
     const endless = source({
