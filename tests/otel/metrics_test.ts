@@ -214,6 +214,24 @@ describe("content", () => {
     assert(!measured.includes("keys") && !measured.includes("hidden") && !measured.includes("memo"));
   });
 
+  test("of what a server gave, where its tool did not fail; what failed is told as that alone", async () => {
+    const asked: string[] = [];
+    const sanitize = (content: object, { what }: { what: string }) => {
+      asked.push(what);
+      return what === "error" ? "hidden" : { keys: Object.keys(content).sort() };
+    };
+    const sdk = await joined({ serving: { sanitize } }, async (client) => {
+      await client.callTool("echo", { text: "hunter2" });
+      await client.callTool("fail");
+    });
+    assertEquals(asked, ["arguments", "result", "arguments", "error"]);
+    const [echo] = sdk.named("tools/call echo");
+    const [fail] = sdk.named("tools/call fail");
+    assertEquals(echo?.attributes["gen_ai.tool.call.result"], '{"keys":["content"]}');
+    assertEquals(fail?.attributes["gen_ai.tool.call.result"], undefined);
+    assertEquals(fail?.status, { code: SpanStatusCode.ERROR, message: "hidden" });
+  });
+
   test("of a server's handler too, and never where that breaks", async () => {
     const sanitize = (_content: object, { what }: { what: string }) => {
       if (what === "result") throw new Error("broken");

@@ -201,4 +201,17 @@ describe("what an answer cost, where its provider does not tell, or tells nothin
     const thinks = await usageOf(completions([delta({ reasoning_content: thought }), delta({ content: "x" }, "stop")]));
     assertEquals([half > 1_000, thinks > 1_000], [true, true], `${half} ${thinks}`);
   });
+
+  test("is what was told last, though more comes behind it; of several answers the first counts", async () => {
+    const usage = { prompt_tokens: 7, completion_tokens: 3 };
+    const other = { index: 1, delta: { content: "no" }, finish_reason: null };
+    const first = { index: 0, delta: { content: "yes" }, finish_reason: "stop" };
+    const parts = await collect(
+      completions([{ choices: [other, first] }, { choices: [], usage }, { choices: [] }]).stream(hello),
+    );
+    assertEquals(parts, [
+      { type: "text", text: "yes" },
+      { type: "end", reason: "stop", usage: { inputTokens: 7, outputTokens: 3 } },
+    ]);
+  });
 });

@@ -64,6 +64,13 @@ describe("a schema for the answer is strict only where OpenAI takes it so", () =
     ["an object or null that is open", closed({ a: { type: ["object", "null"] } }), false],
     ["an object or null", closed({ a: closed({}, { type: ["object", "null"] }) }), true],
     ["a choice", closed({ a: { anyOf: [{ type: "string" }, { type: "null" }] } }), true],
+    ["a choice of something open", closed({ a: { anyOf: [{ type: "object" }, { type: "null" }] } }), false],
+    [
+      "a definition that is open",
+      closed({ a: { $ref: "#/$defs/Name" } }, { $defs: { Name: { type: "object" } } }),
+      false,
+    ],
+    ["what is not all required", closed({ a: { type: "string" }, b: { type: "string" } }, { required: ["a"] }), false],
     ["a choice at the root", closed({}, { anyOf: [closed({ a: { type: "string" } })] }), false],
   ];
   for (const [what, schema, strict] of cases) {

@@ -172,6 +172,31 @@ describe("failures of Workers AI", () => {
     }
   });
 
+  test("its limits, silence in the middle, and an id that the conversation has already", async () => {
+    const calls = { tool_calls: [{ id: "a", name: "f", arguments: {} }, { id: "b", name: "f", arguments: {} }] };
+    await refused(workersAiModel(binding(calls), "@cf/m", { limits: { toolCalls: 1 } }), "limits.toolCalls");
+    const clock = new VirtualClock();
+    const silent = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array([58, 10])),
+    });
+    const failing = refused(
+      workersAiModel(binding(silent), "@cf/m", { clock, timeouts: { idle: 500 } }),
+      "timeouts.idle",
+    );
+    await clock.settle();
+    await clock.advance(500);
+    await failing;
+    const result = { content: [] };
+    const messages: LanguageModelRequest["messages"] = [
+      ...hello.messages,
+      { role: "assistant", content: "", toolCalls: [{ id: "a", name: "f", arguments: {} }] },
+      { role: "tool", id: "a", name: "f", result },
+    ];
+    const ids = (await ask(calls, { messages })).flatMap((part) => part.type === "tool_call" ? [part.call.id] : []);
+    assertEquals(ids, [firstId, "b"]);
+    assertEquals(workersAiModel(binding({}), "@cf/m", { maxInputTokens: 7 }).maxInputTokens, 7);
+  });
+
   test("what cannot be used is named", () => {
     const bad = {} as unknown as WorkersAiBinding;
     assertThrows(() => workersAiModel(bad, "@cf/m"), TypeError, "expected env.AI of a Worker");
