@@ -3,12 +3,22 @@
  *
  * @module
  */
-import type { Resolve } from "../ports.ts";
+import type { OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
+import { openSocketWith } from "./headed_web_socket.ts";
 
 export { bunSpawn } from "./children/bun_spawn.ts";
 export { baseEnvironment } from "./children/node_environment.ts";
-export { openWebSocketWithHeaders as openWebSocket } from "./web_socket.ts";
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;
+
+/**
+ * Opens a WebSocket by Bun's own class, with headers. Nothing that comes may be compressed: a few bytes could become gigabytes.
+ *
+ * @throws {ConnectError} When a header cannot be sent, or no connection comes about.
+ */
+export const openWebSocket: OpenWebSocket = (url, asked) => {
+  const { protocols, headers } = asked;
+  return openSocketWith(url, { protocols, ...(headers && { headers }), perMessageDeflate: false }, asked);
+};

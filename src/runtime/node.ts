@@ -3,9 +3,11 @@
  *
  * @module
  */
+import http from "node:http";
 import type { OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
-import { openSocket, openWebSocketWithHeaders } from "./web_socket.ts";
+import { proxyOf } from "./node_proxy.ts";
+import { openSocketWith, openWebSocketWithHeaders } from "./headed_web_socket.ts";
 import type { WebSocketClass } from "./web_socket.ts";
 
 export { baseEnvironment } from "./children/node_environment.ts";
@@ -17,14 +19,16 @@ export { nodeSpawn } from "./children/node_spawn.ts";
 export const resolve: Resolve = systemResolve;
 
 /**
- * Opens a WebSocket: by Node's own class where there is one (Node 22 and later), else by the package `ws`.
+ * Opens a WebSocket: by the package `ws` where there is one, which bounds what a server sends and takes nothing compressed (a few
+ * bytes could become gigabytes); else, and through a proxy of the environment, by Node's own class (Node 22 and later).
  *
- * @throws {ConnectError} When there is neither, or no connection comes about.
+ * @throws {ConnectError} When there is neither, a header cannot be sent, or no connection comes about.
  */
-export const openWebSocket: OpenWebSocket = async (url, options) => {
-  if (globalThis.WebSocket) return await openWebSocketWithHeaders(url, options);
-  const { protocols, headers, signal } = options;
-  return await openSocket(url, { protocols, headers }, signal, await loadWebSocket());
+export const openWebSocket: OpenWebSocket = async (url, asked) => {
+  const Package = proxyOf(http.globalAgent) ? undefined : await loadWebSocket();
+  if (!Package) return await openWebSocketWithHeaders(url, asked);
+  const { protocols, headers } = asked;
+  return await openSocketWith(url, { protocols, headers }, asked, Package);
 };
 
 /** The package is named where its absence is caught: a bundler that does not find it goes on without it. */

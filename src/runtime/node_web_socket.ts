@@ -1,5 +1,5 @@
 /**
- * The client's end of a WebSocket by the package `ws`, for a Node that has none of its own.
+ * The client's end of a WebSocket by the package `ws`.
  *
  * @module
  */

@@ -1,12 +1,11 @@
 /**
- * Opening a web-standard WebSocket, with headers where the runtime takes them.
+ * Opening a web-standard WebSocket.
  *
  * @module
  */
 import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
-import { readHeaders } from "./headers.ts";
 
 /** A class as the web standard has it; `options` are subprotocols, or an object with them and `headers`. */
 export type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
@@ -20,22 +19,6 @@ export const openWebSocketPlain: OpenWebSocket = (url, { protocols, headers, sig
   headers
     ? Promise.reject(new ConnectError('Cannot send "headers": pass "openWebSocket"'))
     : openSocket(url, protocols, signal);
-
-/**
- * Opens a WebSocket by the runtime's own class, with headers, as Bun, Deno and Node (22 and later) take them.
- *
- * @throws {ConnectError} When there is no such class, a header cannot be sent, or no connection comes about.
- */
-export const openWebSocketWithHeaders: OpenWebSocket = (url, { protocols, headers, signal }) => {
-  try {
-    readHeaders(headers);
-  } catch (cause) {
-    const { message } = cause as TypeError;
-    return Promise.reject(new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${message}`, { cause }));
-  }
-  // Nothing is awaited here: a server may speak at once, and who opened it has to listen by then.
-  return openSocket(url, headers ? { protocols, headers } : protocols, signal);
-};
 
 /**
  * Opens a WebSocket by a class.

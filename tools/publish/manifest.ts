@@ -36,7 +36,7 @@ export const pages: readonly string[] = ["CHANGELOG.md", "LICENSE", "README.md"]
 /**
  * Packages that only one entry needs, and that the application of who uses that entry has already, or chooses: they must be the very
  * same copy there (`@opentelemetry/api` keeps its providers in one place; a Hono application is mounted in another), or are
- * not needed by most (`ws`: WebSockets on Node, served, and called on Node 20). Their absence is told where they are missed. What
+ * not needed by most (`ws`: WebSockets on Node). Their absence is told where they are missed. What
  * is not named here is a plain dependency: `oauth4webapi`, which `./auth` needs, and `commander`, which the command `causeway` needs.
  */
 const optionalPeers: ReadonlySet<string> = new Set(["@opentelemetry/api", "hono", "ws"]);
