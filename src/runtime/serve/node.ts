@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
-import { clientGone, type RequestParts, sendReply, toRequest } from "./node_messages.ts";
+import { clientGone, type RequestParts, sendReply, toRequest, wantsSocket } from "./node_messages.ts";
 import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 
 /** How long the headers of a request may take, in milliseconds. */
@@ -28,7 +28,10 @@ export const listenNode: ListenHttp = createListenNode(1_000 * socketSilence);
  */
 export function createListenNode(idleTime: number, patience?: number): ListenHttp {
   return async ({ answer, admit, messageBytes }, { hostname, port }) => {
-    const server = createServer({ headersTimeout, requestTimeout, keepAliveTimeout }, (request, response) => {
+    // Node from 25 on hands over an upgrade without its body, which nobody would read. Before 24.9 it hands over each.
+    const upgrades = admit && { shouldUpgradeCallback: wantsSocket };
+    const options = { headersTimeout, requestTimeout, keepAliveTimeout, ...upgrades };
+    const server = createServer(options, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
       const signal = leaving(connections.get(request.socket), response);

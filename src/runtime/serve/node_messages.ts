@@ -24,6 +24,11 @@ export interface RequestParts {
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
+/** Whether a request wants to become a WebSocket. */
+export function wantsSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
+}
+
 /** What tells of a body as it was sent. */
 const aboutBody = ["content-length", "content-encoding", "transfer-encoding"];
 
@@ -132,13 +137,18 @@ export async function sendReply(
   if (outgoing.writableLength > 0 || !outgoing.socket) awaitEnd(outlet);
 }
 
-/** Gives up a client who does not take the last of a reply: one behind another reply has no connection until that is through. */
-function awaitEnd({ outgoing, patience = longestStop }: Outlet): void {
+/** Gives up a client who does not take the last of a reply. */
+function awaitEnd({ outgoing, patience }: Outlet): void {
+  endWhenStopped(outgoing, patience);
+  // Before Node keeps the connection for another request, which has its own time, or gives it to the next reply.
+  outgoing.prependOnceListener("finish", () => outgoing.socket?.setTimeout(0));
+}
+
+/** Has Node end the connection where nothing goes out for so long. A reply behind another one has none until that is through. */
+function endWhenStopped(outgoing: ServerResponse, patience: number = longestStop): void {
   const watch = (): void => void outgoing.socket?.setTimeout(patience);
   if (outgoing.socket) watch();
   else outgoing.once("socket", watch);
-  // Before Node keeps the connection for another request, which has its own time, or gives it to the next reply.
-  outgoing.prependOnceListener("finish", () => outgoing.socket?.setTimeout(0));
 }
 
 /**
@@ -189,13 +199,11 @@ function sendHead(outgoing: ServerResponse, isPlain: boolean): void {
 }
 
 /** Resolves when there is room again, or nobody is left. */
-function room({ outgoing, signal, patience = longestStop }: Outlet): Promise<void> {
+function room({ outgoing, signal, patience }: Outlet): Promise<void> {
   return new Promise((resolve) => {
-    // Node sees to it that something goes out meanwhile, and else ends the connection.
-    const { socket } = outgoing;
-    socket?.setTimeout(patience);
+    endWhenStopped(outgoing, patience);
     const done = (): void => {
-      socket?.setTimeout(0);
+      outgoing.socket?.setTimeout(0);
       outgoing.off("drain", done);
       signal.removeEventListener("abort", done);
       resolve();

@@ -11,7 +11,7 @@ import type { ServerOptions, WebSocket, WebSocketServer } from "ws";
 import type { WebSocketLike } from "../../ports.ts";
 import { subprotocol } from "../../protocol/web_socket.ts";
 import type { HttpServing } from "./listen.ts";
-import { sendReply, toRequest } from "./node_messages.ts";
+import { sendReply, toRequest, wantsSocket } from "./node_messages.ts";
 
 /** What the sockets of a server are made with. */
 export interface NodeSocketsOptions extends Pick<HttpServing, "messageBytes"> {
@@ -69,9 +69,7 @@ class Upgrades implements NodeSockets {
   }
 
   take(incoming: IncomingMessage, socket: Socket, head: Uint8Array): void {
-    if (incoming.headers.upgrade?.toLowerCase() !== "websocket") {
-      return serveAgain(this.#server, incoming, socket, head);
-    }
+    if (!wantsSocket(incoming)) return serveAgain(this.#server, incoming, socket, head);
     this.#sockets.add(socket);
     socket.on("error", () => {}).once("close", () => this.#sockets.delete(socket));
     void this.#judge(incoming, socket, head).catch(() => socket.destroy());
