@@ -122,10 +122,13 @@ function tooLong(messageBytes: number): Read {
 
 const digits = /^\d+$/;
 
-/** A length holds for a body that came off a socket by it; all else is counted while it comes. */
+/**
+ * A length holds for a body that came off a socket by it; all else is counted while it comes. So is what is said to be long: Deno takes
+ * memory for all of it at once, and who says so may never send it.
+ */
 function isSure(length: string | null, headers: Headers): boolean {
-  return length !== null && digits.test(length) && !headers.has("transfer-encoding") &&
-    !headers.has("content-encoding");
+  return length !== null && digits.test(length) && +length <= 65_536 &&
+    !headers.has("transfer-encoding") && !headers.has("content-encoding");
 }
 
 function unreadable(): Read {

@@ -39,6 +39,15 @@ describe("bodies that cannot be used", () => {
     assertEquals(await send1(long, { "content-length": "10" }), [413, -32600]);
   });
 
+  test("one that is said to be long is taken as it comes: Deno would take memory for all that was said", async () => {
+    const { handler } = world();
+    const long = JSON.stringify(rpc("tools/list", 1, { text: "x".repeat(100_000) }));
+    const request = post(long, { "content-length": String(long.length) });
+    Object.defineProperty(request, "arrayBuffer", { value: () => Promise.reject(new Error("as a whole")) });
+    // It was read, and has no session.
+    assertEquals(await refusal(await handler(request)), await refusal(await handler(post(rpc("tools/list", 1)))));
+  });
+
   test("what is not there within a minute is 408; no clock runs on", async () => {
     const { handler, clock } = world();
     let feed: ReadableStreamDefaultController<Uint8Array> | undefined;
