@@ -11,10 +11,14 @@ import type { OAuthContext } from "./context.ts";
 import type { Discovered } from "./discovery.ts";
 import { isKnownClient, type KnownClient } from "./records.ts";
 
+/**
+ * What a client registers for, the best first. With a secret in the header some servers want the id in the form too (the official
+ * SDK's for Python), and others refuse it there; in the form all who take it agree.
+ */
 const authMethods: readonly string[] = [
   "none",
-  "client_secret_basic",
   "client_secret_post",
+  "client_secret_basic",
 ] satisfies ClientAuthMethod[];
 
 /**
