@@ -1,5 +1,6 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
+import { connect, InvalidParamsError } from "../../../mod.ts";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import type { Store } from "../../../src/ports.ts";
 import { createApiKey, createKeyStore, createPolicy } from "../../../src/runner/mod.ts";
@@ -196,4 +197,28 @@ describe("what cannot be found out is not allowed", () => {
       assertEquals(world.ledger, []);
     }
   });
+});
+
+describe("a resource that a policy hides, at /mcp", () => {
+  for (const servers of [["alpha"], ["alpha", "beta"]]) {
+    for (const era of ["modern", "legacy"] as const) {
+      it(`is one that is not there: ${era}, servers: ${servers.length}`, async () => {
+        const policy = [{ actions: ["see" as const, "call" as const], effect: "allow" as const }];
+        await using world = await createWorld({
+          principals: { bob: { principal: "bob", tenant: "acme" } },
+          policy,
+          servers,
+        });
+        await using bob = await connect("http://localhost/mcp", {
+          fetch: (url, init) => world.runner.fetch(new Request(url, init)),
+          headers: { authorization: `Bearer ${world.key("bob")}` },
+          ...(era === "legacy" && { verdict: { era } }),
+        });
+        for (const uri of ["note://alpha/echo", "note://nowhere"]) {
+          const { message } = await assertRejects(() => bob.readResource(uri), InvalidParamsError);
+          assertEquals(message.replace(uri, "").includes("alpha"), false, message);
+        }
+      });
+    }
+  }
 });

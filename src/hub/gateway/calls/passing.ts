@@ -51,6 +51,10 @@ export function passedError(error: unknown, server: string): unknown {
   if (isAnswer(error)) return new RpcError(error.message, { rpcCode: error.rpcCode, data: error.data });
   if (!(error instanceof McpError)) return error;
   const { message } = error;
+  // What goes around a hub says so itself: there is nothing of that name, for this caller.
+  if (error instanceof InvalidParamsError && error.rpcCode === -32602) {
+    return new InvalidParamsError(message, { rpcCode: -32602 });
+  }
   const text = message.includes(`"${server}"`) ? message : `The server "${server}": ${message}`;
   return new InternalError(text, { rpcCode: -32603 });
 }
