@@ -131,9 +131,10 @@ export async function sendReply(
     sendHead(outgoing, isPlain);
     await readRest(incoming);
   }
-  outgoing.end(() => {
+  // What wraps `end`, as sessions of Express do, takes a function for the rest of the reply.
+  outgoing.once("finish", () => {
     if (!incoming.complete) incoming.destroy();
-  });
+  }).end();
   if (outgoing.writableLength > 0 || !outgoing.socket) awaitEnd(outlet);
 }
 

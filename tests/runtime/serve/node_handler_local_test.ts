@@ -98,6 +98,19 @@ const fronts: Record<string, Front> = {
       response.write = ((chunk: Uint8Array) => void write(chunk)) as unknown as typeof response.write;
       return answer();
     },
+  "behind what keeps a session before a reply ends: it takes what it is given for the rest of the reply": (
+    _,
+    answer,
+    response,
+  ) => {
+    const end = response.end.bind(response);
+    response.end = ((chunk?: string | Uint8Array) => {
+      if (chunk != null) response.write(chunk);
+      setTimeout(() => end());
+      return response;
+    }) as typeof response.end;
+    return answer();
+  },
 };
 
 describe("a handler in a server of node:http", () => {
