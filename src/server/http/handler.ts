@@ -24,7 +24,10 @@ import { isPromise } from "../../protocol/promise.ts";
 export interface Handler {
   /** Answers one request. Never rejects. */
   (request: Request): Promise<Response>;
-  /** Ends all streams and sessions. Requests that come later get 503. */
+  /**
+   * Ends streams of changes, and sessions once their calls are answered or nobody waits for that any more. Requests that come later
+   * get 503.
+   */
   close(): void;
 }
 

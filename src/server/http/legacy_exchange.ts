@@ -40,6 +40,7 @@ export class LegacyExchange implements RunningRequests {
   #stream: ResumableStream | undefined;
   #stopTimer: (() => void) | undefined;
   #waiting: number;
+  #asks: boolean | undefined;
   #status = 200;
 
   constructor(options: ExchangeOptions) {
@@ -56,6 +57,7 @@ export class LegacyExchange implements RunningRequests {
     if (!this.#waiting) return false;
     const text = writeMessage(message, this.#options.session.parts);
     if (text === undefined) return true;
+    this.#asks ||= "id" in message;
     this.#begin();
     this.#stream?.send(text);
     return true;
@@ -67,6 +69,14 @@ export class LegacyExchange implements RunningRequests {
     this.#waiting = 0;
     for (const controller of this.#aborts) controller.abort(new DOMException("The session has ended", "AbortError"));
     this.#finish();
+  }
+
+  /** The session ends once this is answered: work that nobody waits for, or that waits for its client, is called off. */
+  close(): void {
+    const { signal } = this.#options.request;
+    const abort = (): void => this.abort();
+    if (signal.aborted || this.#asks) abort();
+    signal.addEventListener("abort", abort);
   }
 
   async #run(message: JsonRpcRequest): Promise<void> {
@@ -86,8 +96,8 @@ export class LegacyExchange implements RunningRequests {
       answer = { response: internalError(message.id), status: 500 };
     }
     this.#aborts.delete(controller);
-    session.ended(message.id);
     this.#answered(answer);
+    session.ended(message.id);
   }
 
   #incoming(message: JsonRpcRequest, signal: AbortSignal): Incoming {

@@ -21,6 +21,8 @@ export interface RunningRequests {
   send(message: object): boolean;
   /** The session ends: work is called off, and the reply ends without an answer. */
   abort(): void;
+  /** The session ends once they are answered. What asks its client, or is left by it, is called off: no answer comes any more. */
+  close(): void;
 }
 
 /** How a connection begins and ends. */
@@ -69,6 +71,7 @@ export class HttpSession implements LegacyOutlet {
   #begun = 0;
   #lastName = 0;
   #lastUsed!: number;
+  #over: (() => void) | undefined;
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
@@ -116,6 +119,7 @@ export class HttpSession implements LegacyOutlet {
   ended(id: RequestId): void {
     this.#running.delete(id);
     this.touch();
+    this.#endIdle();
   }
 
   /** Calls back when a request has been silent for so long that its reply becomes a stream. */
@@ -165,6 +169,18 @@ export class HttpSession implements LegacyOutlet {
   /** What it works with. */
   get parts(): ServerParts {
     return this.#options.parts;
+  }
+
+  /** Ends its own stream, and calls back once nothing runs: at once where it has not begun. */
+  close(over: () => void): void {
+    this.#over = over;
+    this.#own.end();
+    for (const exchange of this.#running.values()) exchange.close();
+    this.#endIdle();
+  }
+
+  #endIdle(): void {
+    if (!this.#running.size || !this.serving.open) this.#over?.();
   }
 
   /** Ends it: work is called off, streams end, nothing is kept. */

@@ -116,10 +116,10 @@ export class SessionTable implements SessionKeeping {
     if (this.#sessions.delete(session.id)) session.end();
   }
 
-  /** Ends all. */
+  /** Ends all, each once what is under way in it is answered. */
   close(): void {
     this.#beat.stop();
-    for (const session of [...this.#sessions.values()]) this.end(session);
+    for (const session of this.#sessions.values()) session.close(() => this.end(session));
   }
 
   #sweep(): void {

@@ -41,8 +41,9 @@ describe("an array of 2025-03-26", () => {
     const both = await clock.until(handler(post([quick(2), quick(3)], session)));
     const told = await both.json() as { id: unknown; error?: { code: number } }[];
     assertEquals(told.map(({ id, error }) => [id, error?.code]).sort(), [[2, -32600], [3, undefined]]);
-    handler.close();
+    await handler(post(cancelled(2), session));
     await (await later).body?.cancel();
+    handler.close();
   });
 
   test("is taken in its order", async () => {
