@@ -1,8 +1,8 @@
 /** Runs the command `causeway` as a user would, in the runtime of the test. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import process from "node:process";
 import { assertEquals } from "@std/assert";
 
@@ -104,4 +104,40 @@ export function assertFailure(run: Run, code: number, pattern: RegExp): void {
   const seen = { code: run.code, out: run.out, says: pattern.test(run.err), lines: run.err.split("\n").length - 1 };
   assertEquals(seen, { code, out: "", says: true, lines: 1 }, `${pattern} was due, got: ${run.err}`);
   assertEquals(run.err.startsWith("causeway: ") && run.err.endsWith("\n"), true, run.err);
+}
+
+/** Where commands run, with a home of their own. */
+export interface Place {
+  readonly root: string;
+  readonly own: string;
+  run(...words: string[]): Promise<Run>;
+  json(path: string): { mcpServers: Record<string, Record<string, unknown>> };
+}
+
+/** A folder of a project and a person's own, with these files. */
+export async function inPlace(
+  files: Readonly<Record<string, string>>,
+  use: (place: Place) => Promise<void>,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "causeway-own-")));
+  try {
+    for (const [path, text] of Object.entries({ "app/.keep": "", "home/.keep": "", ...files })) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    const home = join(root, "home");
+    const env = {
+      ...{ HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: join(home, ".config"), CLAUDE_CONFIG_DIR: home },
+      ...{ CAUSEWAY_HOME: join(home, "causeway"), TEST_NAME: "filled", ...variables },
+    };
+    await use({
+      root,
+      own: join(home, "causeway", "causeway.json"),
+      run: (...words) => causeway(words, { cwd: join(root, "app"), env }),
+      json: (path) => JSON.parse(readFileSync(path, "utf8")),
+    });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 }

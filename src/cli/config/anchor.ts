@@ -5,8 +5,10 @@
  */
 import { existsSync } from "node:fs";
 import { basename, delimiter, isAbsolute, resolve } from "node:path";
+import type { InputDefinition } from "../../hub/config/mod.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
+import { inputVariable } from "../target/server_entry.ts";
 
 /**
  * The entry with what is relative to a folder bound to it: `${workspaceFolder}`, a relative `cwd`, and the paths in its
@@ -17,7 +19,11 @@ import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
  */
 export function anchor(entry: JsonObject, from: string, to: string): JsonObject {
   if (resolve(from) === resolve(to)) return entry;
-  const bound = Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, fill(value, from)]));
+  const bound = withTexts(
+    entry,
+    (text) =>
+      text.replaceAll("${workspaceFolder}", () => from).replaceAll("${workspaceFolderBasename}", () => basename(from)),
+  );
   const { command, args, env, cwd } = bound;
   if (typeof command !== "string") return bound;
   // Programs are looked for on the PATH, unless they have a slash.
@@ -32,14 +38,34 @@ export function anchor(entry: JsonObject, from: string, to: string): JsonObject 
   return folder ? { ...bound, cwd: folder } : bound;
 }
 
-function fill(value: JsonValue | undefined, folder: string): JsonValue | undefined {
-  if (typeof value === "string") {
-    return value.replaceAll("${workspaceFolder}", () => folder)
-      .replaceAll("${workspaceFolderBasename}", () => basename(folder));
-  }
-  if (Array.isArray(value)) return value.map((item) => fill(item, folder) ?? null);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner, folder)]));
+/**
+ * The entry with the variables that stand for what an editor would ask for: the questions themselves stay behind in its file.
+ *
+ * @returns Undefined where a default cannot be written into a variable.
+ */
+export function unasked(entry: JsonObject, inputs: readonly InputDefinition[]): JsonObject | undefined {
+  let isSound = true;
+  const changed = withTexts(
+    entry,
+    (text) =>
+      text.replace(/(\$*)\$\{input:([\w.-]+)\}/g, (all, before: string, id: string) => {
+        const usual = inputs.find((input) => input.id === id)?.default;
+        // `$${` is `${` itself.
+        if (before !== "") return all;
+        if (usual !== undefined && /[$}]/.test(usual)) isSound = false;
+        return `\${${inputVariable(id)}${usual === undefined ? "" : `:-${usual}`}}`;
+      }),
+  );
+  return isSound ? changed : undefined;
+}
+
+function withTexts(entry: JsonObject, change: (text: string) => string): JsonObject {
+  const changed = (value: JsonValue | undefined): JsonValue | undefined => {
+    if (typeof value === "string") return change(value);
+    if (Array.isArray(value)) return value.map((item) => changed(item) ?? null);
+    return isObject(value) ? withTexts(value, change) : value;
+  };
+  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, changed(value)]));
 }
 
 /** Whether a word, or what stands behind its `=`, names something in the folder: by itself, in a list of paths, or in a URL. */

@@ -38,8 +38,8 @@ export function editJson(text: string, path: readonly string[], value: JsonValue
   const edited = value === undefined
     ? removed(text, object, found ?? never())
     : found
-    ? text.slice(0, found.valueStart) + written(value, indentAt(text, found.start)) + text.slice(found.valueEnd)
-    : added(text, object, { name, value, depth: path.length });
+    ? text.slice(0, found.valueStart) + written(text, value, indentAt(text, found.start)) + text.slice(found.valueEnd)
+    : added(text, object, { name, value });
   check(edited, expectedOf(text, path, value));
   return edited;
 }
@@ -56,7 +56,7 @@ function locate(text: string, path: readonly string[]): Located | undefined {
 function added(
   text: string,
   { open, close, members }: Located,
-  what: { name: string; value: JsonValue; depth: number },
+  what: { name: string; value: JsonValue },
 ): string {
   const last = members.at(-1);
   const indent = last ? indentAt(text, last.start) : indentAt(text, open) + "  ";
@@ -66,8 +66,11 @@ function added(
     ? text.slice(0, last.valueEnd) + "," + text.slice(last.valueEnd, end)
     : text.slice(0, end);
   const outer = indentAt(text, open);
-  const member = `${indent}${JSON.stringify(what.name)}: ${written(what.value, indent)}`;
-  return `${head}\n${member}\n${outer}${text.slice(close)}`;
+  const member = `${JSON.stringify(what.name)}: ${written(text, what.value, indent)}`;
+  const isOneLine = last && !isObject(what.value) && !text.slice(open, close).includes("\n");
+  if (isOneLine) return `${head} ${member}${text.slice(end)}`;
+  const line = lineEnd(text);
+  return `${head}${line}${indent}${member}${line}${outer}${text.slice(close)}`;
 }
 
 function removed(text: string, { open, members }: Located, member: Member): string {
@@ -80,15 +83,22 @@ function removed(text: string, { open, members }: Located, member: Member): stri
   const isOwnLine = text.slice(start, member.start).includes("\n");
   const rest = text.slice(end).replace(/^[ \t]+(?=\r?\n)/, "");
   // What follows on its line must not come behind a comment that ends with the line before.
-  const kept = text.slice(0, isOwnLine && /^\s*(?:\n|\/\/)/.test(rest) ? start : member.start) + rest;
+  const isInLine = before && !hasComma && !isOwnLine && /^[ \t]/.test(rest);
+  const head = text.slice(0, isInLine || (isOwnLine && /^\s*(?:\n|\/\/)/.test(rest)) ? start : member.start);
+  const kept = head + rest;
   if (hasComma || !before) return kept;
   // A comma that nothing follows any more.
   const comma = skipSpace(text, before.valueEnd);
   return comma > open && kept[comma] === "," ? kept.slice(0, comma) + kept.slice(comma + 1) : kept;
 }
 
-function written(value: JsonValue, indent: string): string {
-  return JSON.stringify(value, undefined, 2).replaceAll("\n", `\n${indent}`);
+function written(text: string, value: JsonValue, indent: string): string {
+  return JSON.stringify(value, undefined, 2).replaceAll("\n", lineEnd(text) + indent);
+}
+
+/** How lines end in the text. */
+function lineEnd(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
 function indentAt(text: string, at: number): string {

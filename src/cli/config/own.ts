@@ -6,6 +6,7 @@
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { parseJsonc } from "../../hub/config/jsonc.ts";
+import { serversPath } from "../../hub/config/read.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { randomHex, systemClock, systemRandom } from "../../ports.ts";
@@ -23,6 +24,8 @@ import { editJson } from "./edit.ts";
 export const fileName = "causeway.json";
 const maxBytes = 1024 * 1024;
 const empty = '{\n  "mcpServers": {}\n}\n';
+/** Where servers stand in a config that has none. */
+const usual: readonly string[] = ["mcpServers"];
 
 /** A config that may be written. */
 export interface OwnConfig {
@@ -76,7 +79,8 @@ function rawServers(text: string, path: string): JsonObject {
     throw new UsageError(`Cannot use the config: ${path}:${line}:${column}: ${what}`);
   }
   const { value } = parsed;
-  const servers = isObject(value) ? value.mcpServers ?? {} : undefined;
+  const found = serversPath(value)?.reduce<JsonValue | undefined>((inner, key) => memberOf(inner, key), value);
+  const servers = isObject(value) ? found ?? {} : undefined;
   if (isObject(servers)) return servers;
   throw new UsageError(`Cannot use the config: ${path}: expected { "mcpServers": { "<name>": { … } } }`);
 }
@@ -88,9 +92,24 @@ function rawServers(text: string, path: string): JsonObject {
  */
 export async function saveServer(config: OwnConfig, name: string, entry: JsonValue | undefined): Promise<void> {
   const given = config.text ?? empty;
-  const isThere = isObject(valueOf(given).mcpServers);
-  const text = isThere ? given : editJson(given, ["mcpServers"], {});
-  await replace(config, editJson(text, ["mcpServers", name], entry));
+  const path = serversPath(valueOf(given));
+  const text = path ? given : editJson(given, usual, {});
+  await replace(config, editJson(text, [...path ?? usual, name], entry));
+}
+
+/**
+ * Says of a server that is in it whether it is used, and leaves all else of it as it is written.
+ *
+ * @throws {UsageError} When it cannot be written, or somebody else has changed it meanwhile.
+ */
+export async function saveDisabled(config: OwnConfig, name: string, disabled: boolean): Promise<void> {
+  let text = config.text ?? empty;
+  const path = [...serversPath(valueOf(text)) ?? usual, name];
+  const given = config.servers[name];
+  const has = (field: string): boolean => memberOf(given, field) !== undefined;
+  if (has("enabled")) text = editJson(text, [...path, "enabled"], undefined);
+  if (disabled || has("disabled")) text = editJson(text, [...path, "disabled"], disabled ? true : undefined);
+  await replace(config, text);
 }
 
 /** A new file in the place of the old one: whoever reads it sees the one or the other. */
@@ -132,7 +151,11 @@ async function alone(target: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-function valueOf(text: string): Readonly<Record<string, unknown>> {
+function valueOf(text: string): unknown {
   const parsed = parseJsonc(text);
-  return "value" in parsed && isObject(parsed.value) ? parsed.value : {};
+  return "value" in parsed ? parsed.value : undefined;
+}
+
+function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

@@ -65,7 +65,8 @@ export function understand(path: string, text: string, only: string): ReadConfig
   return { ...read, problems: problems.map((problem) => ({ ...problem, message: withVariable(problem.message) })) };
 }
 
-function inputVariable(id: string): string {
+/** The variable that stands for what an editor would ask for. */
+export function inputVariable(id: string): string {
   return `CAUSEWAY_INPUT_${id.toUpperCase().replace(/\W/g, "_")}`;
 }
 

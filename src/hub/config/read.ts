@@ -18,6 +18,13 @@ import type { InputDefinition, ReadConfig, ReadOptions, ReadServer } from "./typ
 const containers = [["mcpServers"], ["servers"], ["mcp", "servers"], ["context_servers"]] as const;
 const longestName = 128;
 
+/** The names that lead to the servers of a file: of those that may, the first that are there. Undefined where none are. */
+export function serversPath(root: unknown): readonly string[] | undefined {
+  const valueAt = (names: readonly string[]): unknown =>
+    names.reduce<unknown>((inner, name) => isObject(inner) ? own(inner, name) : undefined, root);
+  return containers.find((names) => (valueAt(names) ?? undefined) !== undefined);
+}
+
 /** Where in a file the servers are. */
 export interface Section {
   /** The names that lead to the object that holds them: `["projects", "/home/ada/app"]`. */

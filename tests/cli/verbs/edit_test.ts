@@ -53,13 +53,35 @@ describe("changing a config as text", () => {
     assertEquals(editJson(without, ["servers", "two"], undefined), `{ "servers": {\n    // kept\n      } }`);
   });
 
+  test("lines end as they do in the text", () => {
+    const windows = commented.replaceAll("\n", "\r\n");
+    for (const value of [{ command: "a", args: ["b"] }, undefined]) {
+      const name = value ? "new" : "docs";
+      const edited = editJson(commented, ["mcpServers", name], value);
+      assertEquals(editJson(windows, ["mcpServers", name], value), edited.replaceAll("\n", "\r\n"));
+    }
+  });
+
+  test("a word goes into an object on one line, and out of it without a trace", () => {
+    for (
+      const [text, on] of [
+        ['{ "a": { "b": 1 } }', '{ "a": { "b": 1, "off": true } }'],
+        ['{ "a": { "b": 1 /* c */ } }', '{ "a": { "b": 1, /* c */ "off": true } }'],
+      ] as const
+    ) {
+      assertEquals(editJson(text, ["a", "off"], true), on);
+      assertEquals(editJson(on, ["a", "off"], undefined), text);
+    }
+    assertEquals(editJson('{ "a": { "b": 1, } }', ["a", "off"], true), '{ "a": { "b": 1, "off": true } }');
+  });
+
   test("into an empty object, and at the top", () => {
     assertEquals(editJson("{}", ["mcpServers"], {}), '{\n  "mcpServers": {}\n}');
     assertEquals(
       editJson('{\n  "mcpServers": {}\n}\n', ["mcpServers", "a"], { url: "u" }),
       '{\n  "mcpServers": {\n    "a": {\n      "url": "u"\n    }\n  }\n}\n',
     );
-    assertEquals(editJson('{ "a": [1, 2], }', ["b"], 'say "x"'), '{ "a": [1, 2],\n"b": "say \\"x\\""\n}');
+    assertEquals(editJson('{ "a": [1, 2], }', ["b"], 'say "x"'), '{ "a": [1, 2], "b": "say \\"x\\"" }');
   });
 
   test("what cannot be changed without harm is refused", () => {

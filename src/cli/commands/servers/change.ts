@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { fileName, openOwn, saveServer } from "../../config/own.ts";
+import { fileName, openOwn, saveDisabled, saveServer } from "../../config/own.ts";
 import type { OwnConfig } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs } from "../../target/config.ts";
@@ -34,10 +34,10 @@ export function disableServer(line: CommandLine): Promise<number> {
 
 async function setDisabled(line: CommandLine, disabled: boolean): Promise<number> {
   const { config, name } = await find(line);
-  const given = config.servers[name];
-  if (!isObject(given)) throw new UsageError(`Cannot change "${name}" of "${config.path}": it is no object`);
-  const { disabled: _, enabled: _enabled, ...rest } = given;
-  await saveServer(config, name, disabled ? { ...rest, disabled } : rest);
+  if (!isObject(config.servers[name])) {
+    throw new UsageError(`Cannot change "${name}" of "${config.path}": it is no object`);
+  }
+  await saveDisabled(config, name, disabled);
   const text = `${disabled ? "Disabled" : "Enabled"} ${name} in ${oneLine(config.path)}`;
   return await tell(line, { name, path: config.path, disabled }, text);
 }

@@ -6,7 +6,7 @@
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { discoverConfigs } from "../../../hub/config/mod.ts";
-import type { FoundServer } from "../../../hub/config/mod.ts";
+import type { Discovery, FoundServer } from "../../../hub/config/mod.ts";
 import { parseJsonc } from "../../../hub/config/jsonc.ts";
 import { configLocations, pathOf, workspaceOf } from "../../../hub/config/locations.ts";
 import { didYouMean } from "../../../hub/config/nearest.ts";
@@ -14,10 +14,11 @@ import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../../runtime/config_file.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { anchor } from "../../config/anchor.ts";
+import { anchor, unasked } from "../../config/anchor.ts";
 import { openOwn, readOwn, saveServer } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { platformHere, userHome } from "../../target/place.ts";
+import { inputVariable } from "../../target/server_entry.ts";
 import { writeError, writeOut } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 
@@ -31,7 +32,7 @@ export async function importServers(line: CommandLine): Promise<number> {
     );
   }
   const own = await openOwn(line);
-  const found = await discover(own.path);
+  const { files, servers: found } = await discover(own.path);
   const names = found.map(({ name }) => name);
   const unknown = line.words.find((name) => !names.includes(name));
   if (unknown !== undefined) {
@@ -50,7 +51,8 @@ export async function importServers(line: CommandLine): Promise<number> {
       );
       continue;
     }
-    const entry = server.server && await rawEntry(server);
+    const raw = server.server && await rawEntry(server);
+    const entry = raw && unasked(raw, files.find(({ path }) => path === origin.path)?.inputs ?? []);
     if (!entry) {
       await writeError(
         `causeway: left out "${oneLine(name)}": it cannot be used as it is in "${oneLine(origin.path)}"\n`,
@@ -67,13 +69,16 @@ export async function importServers(line: CommandLine): Promise<number> {
 }
 
 /** All but what is in the own config: that may hide what is to be taken. */
-async function discover(own: string): Promise<readonly FoundServer[]> {
+async function discover(own: string): Promise<Discovery> {
   const home = userHome();
   if (home === undefined) throw new UsageError("Cannot find your own folder: set HOME, or USERPROFILE on Windows");
   const { env } = process;
   const places = { folder: process.cwd(), home, platform: platformHere(), environment: env };
   const locations = configLocations.filter((one) => resolve(pathOf(one, places) ?? "") !== own);
-  return (await discoverConfigs({ ...places, locations, read: readConfigFile })).servers;
+  const options = { ...places, locations, read: readConfigFile };
+  const first = await discoverConfigs(options);
+  const asked = first.files.flatMap(({ inputs }) => inputs.map(({ id }) => [id, env[inputVariable(id)] || undefined]));
+  return asked.length > 0 ? await discoverConfigs({ ...options, inputs: Object.fromEntries(asked) }) : first;
 }
 
 /** The entry as it is written there. */
