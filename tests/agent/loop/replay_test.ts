@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import type { AgentAnswer, AgentQuestion, Observation } from "../../../src/agent/mod.ts";
 import type { LanguageModelRequest } from "../../../src/agent/model/seam.ts";
@@ -134,6 +134,30 @@ describe("a run that begins again", () => {
           action === "retry" ? "ok" : "unknown",
         ]);}
     }
+  });
+
+  test("what may have run still may have when the next try does not reach its server", async () => {
+    await using scene = await openScene();
+    const model = new ScriptedModel(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
+    );
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
+    const journal = new TestJournal();
+    journal.rows.set("call:1.1", { state: "begun" });
+    let asked = 0;
+    const decide = (): AgentAnswer => {
+      void scene.hub.remove("data");
+      return { action: asked++ < 1 ? "retry" : "skip" };
+    };
+    const { end } = await journal.run(agent, { input: "Go" }, { answer: decide });
+    const [observation, ...others] = observations(journal);
+    assertEquals([end.type, observation?.outcome, others.length], ["succeeded", "unknown", 0]);
+    assertEquals([...journal.questions.values()].map(({ kind }) => kind), ["decision", "decision"]);
+    const [block] = observation?.result.content ?? [];
+    assertMatch(
+      block?.type === "text" ? block.text : "",
+      /may have run, or not: it was tried before, and then: .*was not called/,
+    );
   });
 
   test("what the operator calls idempotent is made again without a question", async () => {

@@ -23,7 +23,7 @@ import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
 import type { Recall } from "../turns/recall.ts";
 import type { Asking, ServerInputs } from "./inputs.ts";
 import { type CallOutcome, type Observer, said } from "./observation.ts";
-import { asJson, denied, failed, tooLarge, unknown } from "./outcomes.ts";
+import { asJson, denied, doubted, failed, pendingOf, tooLarge, unknown } from "./outcomes.ts";
 import type { PlannedCall, SoundCall } from "./plan.ts";
 import type { Questions } from "./questions.ts";
 import { sum, totalOf } from "./usage.ts";
@@ -85,6 +85,8 @@ export class RunCall {
   /** What is counted for those beside it. */
   #held = 0;
   #steps = 0;
+  /** An attempt may have run, and a person wanted another one. */
+  #mayHaveRun = false;
 
   constructor(host: CallHost, wanted: LanguageModelToolCall, place: CallPlace) {
     this.#host = host;
@@ -145,6 +147,7 @@ export class RunCall {
         if (step.usage) this.#host.spend(step.usage);
         this.#hold(-this.#held);
         if (await this.#isOver(planned, step.observation)) return step.observation;
+        this.#mayHaveRun = true;
         resume = undefined;
         continue;
       }
@@ -204,7 +207,7 @@ export class RunCall {
     const spent: TokenUsage[] = [];
     const done = (outcome: CallOutcome): CallStep => ({
       type: "done",
-      observation: observer.observe(this.#observed(proposal), outcome, at),
+      observation: observer.observe(this.#observed(proposal), this.#judged(proposal, outcome), at),
       ...(spent.length > 0 && { usage: sum(spent) }),
     });
     // No server hears of it.
@@ -338,8 +341,12 @@ export class RunCall {
     return journal.do(
       name,
       { repeatable: true },
-      () => Promise.resolve(observer.observe(this.#observed(proposal), outcome)),
+      () => Promise.resolve(observer.observe(this.#observed(proposal), this.#judged(proposal, outcome))),
     );
+  }
+
+  #judged(proposal: ProposedCall, outcome: CallOutcome): CallOutcome {
+    return this.#mayHaveRun ? doubted(proposal, outcome) : outcome;
   }
 
   /** It is part of the agent's state from here on; the model reads it later. */
@@ -386,13 +393,6 @@ export class RunCall {
     const count = ++this.#steps;
     return `call:${this.#name}${count === 1 ? "" : `.${count}`}`;
   }
-}
-
-function pendingOf(error: unknown): PendingInput | undefined {
-  const pending = error instanceof InputRequiredError ? error.pending : undefined;
-  if (!pending) return undefined;
-  // Made by our own client; a copy without what is no JSON.
-  return JSON.parse(JSON.stringify(pending)) as PendingInput;
 }
 
 function kindOf({ method }: InputRequest): string {

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { McpError } from "../../../protocol/errors.ts";
-import type { CallToolResult } from "../../../protocol/types.ts";
+import { InputRequiredError, McpError } from "../../../protocol/errors.ts";
+import type { CallToolResult, PendingInput } from "../../../protocol/types.ts";
 import type { ProposedCall } from "../seam.ts";
 import { type CallOutcome, said } from "./observation.ts";
 
@@ -24,6 +24,13 @@ export function unknown({ name }: ProposedCall, why: string): CallOutcome {
   );
 }
 
+/** An attempt before may have run: that this one did not says nothing of it. */
+export function doubted(proposal: ProposedCall, outcome: CallOutcome): CallOutcome {
+  if (outcome.outcome !== "not_called" && outcome.outcome !== "denied") return outcome;
+  const [block] = outcome.result.content;
+  return unknown(proposal, `it was tried before, and then: ${block?.type === "text" ? block.text : ""}`);
+}
+
 /** What a failure says of whether it ran. */
 export function failed(proposal: ProposedCall, error: unknown): CallOutcome {
   const { message } = error instanceof Error ? error : { message: String(error) };
@@ -40,6 +47,14 @@ export function tooLarge({ name }: ProposedCall, error: unknown): CallOutcome | 
   const text =
     `"${name}" was called, and gave more than can be kept of it (${error.message}): ask it for less at a time`;
   return said(text, "tool_error");
+}
+
+/** What a server wants to know first; undefined for all other failures. */
+export function pendingOf(error: unknown): PendingInput | undefined {
+  const pending = error instanceof InputRequiredError ? error.pending : undefined;
+  if (!pending) return undefined;
+  // Made by our own client; a copy without what is no JSON.
+  return JSON.parse(JSON.stringify(pending)) as PendingInput;
 }
 
 /** What is kept, told and given to the model is one and the same. */
