@@ -8,6 +8,7 @@ import { call, type Line, ScriptedModel } from "../loop/support/scripted.ts";
 import { openScene } from "../loop/support/scene.ts";
 import { canonicalJson } from "../../../src/hub/pins/canonical.ts";
 import { sha256 } from "../../../src/protocol/web_crypto.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { emptyDatabase, skip } from "./support/database.ts";
 import { eventsOf, reach, untilLeft } from "./support/runs.ts";
 
@@ -161,6 +162,27 @@ describe("an agent in runs that are kept", () => {
       assertEquals(told.map(({ tool, outcome }) => [tool, outcome]), [["much", "tool_error"], ["act", "ok"]]);
       assert(JSON.stringify(told[0]?.result).includes("more than can be kept"), JSON.stringify(told[0]));
     }
+  });
+
+  test("whose time is over while nobody holds it tells all that it has used", { skip }, async () => {
+    const clock = new VirtualClock();
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    const model = new ScriptedModel((_, count) => ({ calls: [call("act", {}, `${count}`)], usage }));
+    const act: AgentTool = { name: "act", description: "Acts", run: () => "acted" };
+    const agent = new Agent({ model, tools: [act], timeout: 60_000, clock });
+    await using runs = createRuns({ database: await emptyDatabase(), agents: { agent }, clock });
+    await runs.resume();
+    const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+    await clock.advance(10_000);
+    assertEquals(await runs.answer(id, "approval:1.1", { action: "accept" }), "taken");
+    await clock.advance(20_000);
+    assertEquals((await runs.get(id))?.questions.map((question) => question.id), ["approval:2.1"]);
+    await clock.advance(60_000);
+    const record = await runs.get(id);
+    assertEquals(record?.end?.type === "failed" && record.end.error.code, "deadline");
+    const spent = [{ inputTokens: 20, outputTokens: 10 }, 2];
+    assertEquals([[record?.usage, record?.steps], [record?.end?.usage, record?.end?.steps]], [spent, spent]);
+    assertEquals((await eventsOf(runs, id)).at(-1)?.event, record?.end);
   });
 
   test("whose time is over in the middle of a call: it may have run, and the record says so", { skip }, async () => {

@@ -17,7 +17,10 @@ export async function execute(holding: Holding, run: RunRow, findAgent: FindAgen
   try {
     const end = await Promise.race([work(holding, run, findAgent), holding.left]);
     if (end instanceof RunLeftError || holding.isLeft) return;
-    holding.end((now) => checkEnd(end) ?? endFrom(now, { code: "internal", message: "The agent gave no end" }));
+    const sound = checkEnd(end);
+    holding.end((now) =>
+      sound ? withSpent(sound, now) : endFrom(now, { code: "internal", message: "The agent gave no end" })
+    );
   } catch (error) {
     if (holding.isLeft) return;
     const isUnknown = error instanceof StepUnknownError;
@@ -38,6 +41,13 @@ async function work(holding: Holding, run: RunRow, findAgent: FindAgent): Promis
   }
   const task = holding.attempt(() => readTask(holding.keeping.database, run.id));
   return await agent.execute(task, new HeldWorld(holding));
+}
+
+/** An end with what was used: one that comes while all that was done is gone through again has not counted it to its end. */
+function withSpent(end: AgentEnd, run: RunRow): AgentEnd {
+  const inputTokens = Math.max(end.usage.inputTokens, run.inputTokens);
+  const outputTokens = Math.max(end.usage.outputTokens, run.outputTokens);
+  return { ...end, usage: { ...end.usage, inputTokens, outputTokens }, steps: Math.max(end.steps, run.steps) };
 }
 
 /** An end as it is kept; undefined where it is none. */
