@@ -61,6 +61,19 @@ describe("causeway servers remove, enable, disable and import", () => {
     });
   }
 
+  test("a program in the way that Zed once wrote it is imported with its folder", async () => {
+    const old = {
+      command: { path: "./server.sh", args: ["$${workspaceFolder}"], env: { AT: "${workspaceFolder}/x" } },
+    };
+    const text = JSON.stringify({ context_servers: { old } });
+    await inPlace({ "app/.zed/settings.json": text, "app/server.sh": "" }, async ({ run, own, json, root }) => {
+      assertMatch((await run("servers", "import", "old")).out, /^Imported old from /);
+      const app = join(root, "app");
+      const command = { ...old.command, env: { AT: `${app}/x` } };
+      assertEquals(json(own).mcpServers.old, { command, cwd: app });
+    });
+  });
+
   test("what an editor would ask for is imported as its variable", async () => {
     const inputs = [
       { id: "host", type: "promptString", default: "docs.example" },

@@ -19,12 +19,15 @@ import { inputVariable } from "../target/server_entry.ts";
  */
 export function anchor(entry: JsonObject, from: string, to: string): JsonObject {
   if (resolve(from) === resolve(to)) return entry;
-  const bound = withTexts(
+  const bound = withVariables(
     entry,
-    (text) =>
-      text.replaceAll("${workspaceFolder}", () => from).replaceAll("${workspaceFolderBasename}", () => basename(from)),
+    (name) => name === "workspaceFolder" ? from : name === "workspaceFolderBasename" ? basename(from) : undefined,
   );
-  const { command, args, env, cwd } = bound;
+  // Zed once had `command: { path, args, env }`.
+  const { path: command, args = bound.args, env = bound.env } = isObject(bound.command)
+    ? bound.command
+    : { path: bound.command };
+  const { cwd } = bound;
   if (typeof command !== "string") return bound;
   // Programs are looked for on the PATH, unless they have a slash.
   const words = [
@@ -45,18 +48,27 @@ export function anchor(entry: JsonObject, from: string, to: string): JsonObject 
  */
 export function unasked(entry: JsonObject, inputs: readonly InputDefinition[]): JsonObject | undefined {
   let isSound = true;
-  const changed = withTexts(
+  const changed = withVariables(entry, (name) => {
+    const [, id] = /^input:([\w.-]+)$/.exec(name) ?? [];
+    if (id === undefined) return undefined;
+    const usual = inputs.find((input) => input.id === id)?.default;
+    if (usual !== undefined && /[$}]/.test(usual)) isSound = false;
+    return `\${${inputVariable(id)}${usual === undefined ? "" : `:-${usual}`}}`;
+  });
+  return isSound ? changed : undefined;
+}
+
+/** The entry with other texts for some of its variables; undefined leaves one as it is. */
+function withVariables(entry: JsonObject, replace: (name: string) => string | undefined): JsonObject {
+  // `$${` is `${` itself.
+  return withTexts(
     entry,
     (text) =>
-      text.replace(/(\$*)\$\{input:([\w.-]+)\}/g, (all, before: string, id: string) => {
-        const usual = inputs.find((input) => input.id === id)?.default;
-        // `$${` is `${` itself.
-        if (before !== "") return all;
-        if (usual !== undefined && /[$}]/.test(usual)) isSound = false;
-        return `\${${inputVariable(id)}${usual === undefined ? "" : `:-${usual}`}}`;
-      }),
+      text.replace(
+        /(\$*)\$\{([^}]*)\}/g,
+        (all, before: string, name: string) => before === "" ? replace(name) ?? all : all,
+      ),
   );
-  return isSound ? changed : undefined;
 }
 
 function withTexts(entry: JsonObject, change: (text: string) => string): JsonObject {
