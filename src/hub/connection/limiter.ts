@@ -47,7 +47,7 @@ export class Limiter {
 
   /** Takes a place if one is free now. */
   take(): boolean {
-    const free = !this.paused && this.active < (this.narrow ? 1 : this.#options.most || 1);
+    const free = !this.paused && this.active < (!this.narrow && this.#options.most || 1);
     if (free) this.active++;
     return free;
   }

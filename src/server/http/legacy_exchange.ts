@@ -74,9 +74,8 @@ export class LegacyExchange implements RunningRequests {
   /** The session ends once this is answered: work that nobody waits for, or that waits for its client, is called off. */
   close(): void {
     const { signal } = this.#options.request;
-    const abort = (): void => this.abort();
-    if (signal.aborted || this.#asks) abort();
-    signal.addEventListener("abort", abort);
+    if (signal.aborted || this.#asks) this.abort();
+    signal.addEventListener("abort", () => this.abort());
   }
 
   async #run(message: JsonRpcRequest): Promise<void> {

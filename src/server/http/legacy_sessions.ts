@@ -124,6 +124,6 @@ export class SessionTable implements SessionKeeping {
 
   #sweep(): void {
     this.#sweptAt = this.#made.parts.clock.monotonic();
-    for (const session of [...this.#sessions.values()]) if (session.idle >= this.#bounds.idle) this.end(session);
+    for (const session of this.#sessions.values()) if (session.idle >= this.#bounds.idle) this.end(session);
   }
 }

@@ -39,11 +39,8 @@ export class ChangeFilter {
       if (asked && capabilities[list]) wanted.add(list);
     }
     const uris = notifications.resourceSubscriptions ?? [];
-    if (!isTexts(uris)) {
-      throw invalid("params.notifications.resourceSubscriptions", "an array of strings");
-    }
-    if (uris.length > most) {
-      throw invalid("params.notifications.resourceSubscriptions", `no more than ${most}`);
+    if (!isTexts(uris) || uris.length > most) {
+      throw invalid("params.notifications.resourceSubscriptions", `an array of at most ${most} strings`);
     }
     return new ChangeFilter(wanted, new Set<string>(capabilities.resources ? uris : []));
   }
