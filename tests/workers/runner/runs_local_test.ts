@@ -113,6 +113,11 @@ describe("a run in the Worker", { concurrency: false }, () => {
     const starts = Array.from({ length: count }, (_, at) => startRun(own, `call data.fetch_data city=c${at}`));
     const runs = await Promise.all(starts);
     for (const { id } of runs) assertEquals((await runUntil(own, id, ended)).state, "succeeded");
+    const cities = new Set(own.ledger.map(({ given }) => given.city));
+    const missing = runs.filter((_, at) => !cities.has(`c${at}`));
+    // What became of those that did not reach the server.
+    const told = missing.map(async ({ id }) => await (await own.ask(`/api/runs/${id}/events`)).text());
+    assertEquals(await Promise.all(told), []);
     assertEquals(own.ledger.length, count + 1);
   });
 
