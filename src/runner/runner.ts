@@ -189,15 +189,16 @@ function createParts(options: RunnerOptions): RunnerParts {
   const { fetch, resolve } = options.egress ?? {};
   const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
   const kept = { store: records, clock, random, logger };
+  const hub = options.hub && lend(options.hub);
   let since: number | undefined;
   const parts: RunnerParts = {
     ...shared,
     access: new Access(access, { clock, logger }),
     since: () => since ??= Math.floor(clock.now() / 1_000),
-    pool: createPool(options, { added, clock, logger }),
+    pool: createPool({ ...options, hub }, { added, clock, logger }),
     quotas: new Quotas(quotas, clock),
     servers: added,
-    sharedHub: options.hub,
+    sharedHub: hub,
     canAdd: canAdd(options),
     approvals: new Approvals(kept),
     starts: new Starts(kept),
@@ -243,14 +244,10 @@ function createPool(
   if ((hub === undefined) === (hubs === undefined)) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
-  // It is its owner's.
-  const lent = hub && new Proxy(hub, {
-    get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
-  });
   const open = async (tenant: string): Promise<TenantHub> => {
-    if (lent) {
-      if (canAdd(options)) await added.restore(tenant, lent);
-      return lent;
+    if (hub) {
+      if (canAdd(options)) await added.restore(tenant, hub);
+      return hub;
     }
     const own = await hubs!(tenant);
     try {
@@ -263,6 +260,13 @@ function createPool(
   };
   const renew = canAdd(options) ? (tenant: string, hub: TenantHub) => added.renew(tenant, hub) : undefined;
   return new HubPool({ ...pool, open, renew, clock, logger });
+}
+
+/** A hub that is its owner's: the runner does not close it. */
+function lend(hub: TenantHub): TenantHub {
+  return new Proxy(hub, {
+    get: (target, name) => name === "close" ? () => Promise.resolve() : bound(target, name),
+  });
 }
 
 /** Those who would use it are answered elsewhere. */

@@ -198,7 +198,7 @@ async function remove(call: Call): Promise<Response> {
   const added = (await servers.list.read(call.tenant)).find((server) => server.name === name);
   if (!added) throw new Refusal(409, "not_added", `The server "${name}" is the operator's: it cannot be removed here`);
   await servers.list.change(call.tenant, (known) => known.filter((server) => server.name !== name));
-  await hub.remove(name);
+  await servers.remove(call.tenant, hub, name);
   try {
     await oauth?.(call.tenant, name).signOut(added.url);
   } catch (error) {

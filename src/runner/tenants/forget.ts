@@ -18,9 +18,9 @@ const batch = 100;
  */
 export async function forgetTenant(parts: RunnerParts, tenant: string): Promise<void> {
   await cancelRuns(parts, tenant);
-  const { servers, oauth, logger } = parts;
+  const { servers, sharedHub, oauth, logger } = parts;
   for (const { name, url } of await servers.list.read(tenant)) {
-    await parts.sharedHub?.remove(name);
+    if (sharedHub) await servers.remove(tenant, sharedHub, name);
     try {
       await oauth?.(tenant, name).signOut(url);
     } catch (error) {

@@ -97,6 +97,12 @@ export class TenantServers {
     this.#heldBy(tenant, hub).set(server.name, JSON.stringify(server));
   }
 
+  /** Removes a server from a hub: one of its name that comes later is not ours to remove. */
+  async remove(tenant: string, hub: TenantHub, name: string): Promise<void> {
+    this.#heldBy(tenant, hub).delete(name);
+    await hub.remove(name);
+  }
+
   async #take(tenant: string, hub: TenantHub): Promise<readonly Promise<void>[]> {
     const held = this.#heldBy(tenant, hub);
     // What is added while the list is read may not be in it.
