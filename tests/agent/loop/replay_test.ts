@@ -160,6 +160,36 @@ describe("a run that begins again", () => {
     );
   });
 
+  test("what may have run still may have when its tool is another one by then, and cannot be called any more", async () => {
+    await using scene = await openScene();
+    const model = new ScriptedModel(({ messages }) =>
+      messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
+    );
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
+    const journal = new TestJournal();
+    journal.rows.set("call:1.1", { state: "begun" });
+    const { hub } = scene;
+    let isOther = false;
+    const findTool = hub.findTool.bind(hub);
+    hub.findTool = (name) => {
+      const found = findTool(name);
+      if (!isOther || !found) return found;
+      const inputSchema = { type: "object" as const, required: ["more"], properties: { more: { type: "string" } } };
+      return { ...found, tool: { ...found.tool, inputSchema } };
+    };
+    const decide = (): AgentAnswer => {
+      isOther = true;
+      return { action: "retry" };
+    };
+    const { end } = await journal.run(agent, { input: "Go" }, { answer: decide });
+    const [observation, ...others] = observations(journal);
+    assertEquals([end.type, observation?.outcome, others.length], ["succeeded", "unknown", 0]);
+    assertMatch(
+      JSON.stringify(observation?.result),
+      /may have run, or not: it was tried before, and then: .*wrong arguments/,
+    );
+  });
+
   test("what the operator calls idempotent is made again without a question", async () => {
     await using scene = await openScene();
     const model = new ScriptedModel(({ messages }) =>

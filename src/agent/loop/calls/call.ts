@@ -22,7 +22,7 @@ import type { AgentParts } from "../parts.ts";
 import type { Observation, ProposedCall, RunWorld } from "../seam.ts";
 import type { Recall } from "../turns/recall.ts";
 import type { Asking, ServerInputs } from "./inputs.ts";
-import { type CallOutcome, type Observer, said } from "./observation.ts";
+import { type CallOutcome, type Observed, type Observer, said } from "./observation.ts";
 import { asJson, denied, doubted, failed, pendingOf, tooLarge, unknown } from "./outcomes.ts";
 import type { PlannedCall, SoundCall } from "./plan.ts";
 import type { Questions } from "./questions.ts";
@@ -67,6 +67,9 @@ export interface CallPlace {
   readonly at: number;
 }
 
+/** What an observation says of its call. */
+type NamedCall = Omit<Observed, "step">;
+
 /** What one step of a call came to. Plain JSON: it is kept in journals. */
 type CallStep =
   | { readonly type: "done"; readonly observation: Observation; readonly usage?: TokenUsage | undefined }
@@ -101,7 +104,11 @@ export class RunCall {
     let planned = first;
     let { at } = this.#place;
     for (let turn = 1;; turn++) {
-      if ("refusal" in planned) return await this.#refuse(planned.refusal);
+      if ("refusal" in planned) {
+        const { text, outcome, ...refused } = planned.refusal;
+        // Nothing of it is sent, whatever is wrong with it.
+        return await this.#settle(refused, said(text, this.#mayHaveRun ? "not_called" : outcome));
+      }
       const { proposal } = planned;
       const denial = await this.#denial(planned, turn, at);
       if (denial) return await this.#settle(proposal, denial);
@@ -317,26 +324,12 @@ export class RunCall {
     this.#host.hold(tokens);
   }
 
-  async #refuse(
-    { text, outcome, ...refused }: Extract<PlannedCall, { refusal: unknown }>["refusal"],
-  ): Promise<Observation> {
-    const { journal, observer } = this.#host;
-    const observed = { ...refused, step: this.#place.step };
-    return this.#tell(
-      await journal.do(
-        this.#nextName(),
-        { repeatable: true },
-        () => Promise.resolve(observer.observe(observed, said(text, outcome))),
-      ),
-    );
-  }
-
   /** Ends it without a call. */
-  async #settle(proposal: ProposedCall, outcome: CallOutcome): Promise<Observation> {
+  async #settle(proposal: NamedCall, outcome: CallOutcome): Promise<Observation> {
     return this.#tell(await this.#record(proposal, outcome));
   }
 
-  #record(proposal: ProposedCall, outcome: CallOutcome, name = this.#nextName()): Promise<Observation> {
+  #record(proposal: NamedCall, outcome: CallOutcome, name = this.#nextName()): Promise<Observation> {
     const { journal, observer } = this.#host;
     return journal.do(
       name,
@@ -345,7 +338,7 @@ export class RunCall {
     );
   }
 
-  #judged(proposal: ProposedCall, outcome: CallOutcome): CallOutcome {
+  #judged(proposal: NamedCall, outcome: CallOutcome): CallOutcome {
     return this.#mayHaveRun ? doubted(proposal, outcome) : outcome;
   }
 
@@ -376,7 +369,7 @@ export class RunCall {
     };
   }
 
-  #observed({ id, server, tool, name, argumentsHash, toolHash }: ProposedCall) {
+  #observed({ id, server, tool, name, argumentsHash, toolHash }: NamedCall) {
     return {
       id,
       step: this.#place.step,

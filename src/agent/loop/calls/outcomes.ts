@@ -17,7 +17,7 @@ export function denied({ name }: ProposedCall, reason: string): CallOutcome {
 }
 
 /** It may have run. */
-export function unknown({ name }: ProposedCall, why: string): CallOutcome {
+export function unknown({ name }: Pick<ProposedCall, "name">, why: string): CallOutcome {
   return said(
     `The call of "${name}" may have run, or not: ${why}. It is not made again by itself; find out what it did first`,
     "unknown",
@@ -25,7 +25,7 @@ export function unknown({ name }: ProposedCall, why: string): CallOutcome {
 }
 
 /** An attempt before may have run: that this one did not says nothing of it. */
-export function doubted(proposal: ProposedCall, outcome: CallOutcome): CallOutcome {
+export function doubted(proposal: Pick<ProposedCall, "name">, outcome: CallOutcome): CallOutcome {
   if (outcome.outcome !== "not_called" && outcome.outcome !== "denied") return outcome;
   const [block] = outcome.result.content;
   return unknown(proposal, `it was tried before, and then: ${block?.type === "text" ? block.text : ""}`);
