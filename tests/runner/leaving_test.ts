@@ -160,6 +160,22 @@ describe("a stream of changes at /mcp ends when its key was withdrawn, and gives
     });
   }
 
+  it("also while nobody reads it", async () => {
+    const clock = new VirtualClock();
+    let isOut = false;
+    const find = () => isOut ? undefined : { principal: "ada", tenant: "acme" };
+    await using world = await createWorld({ clock, quotas: { concurrent: 1 }, access: { keys: { find } } });
+    for (const open of Object.values(streams)) {
+      const stream = await open(world);
+      assertEquals((await world.ask("/api/tools")).status, 429);
+      isOut = true;
+      await clock.advance(61_000);
+      isOut = false;
+      assertEquals((await world.ask("/api/tools")).status, 200);
+      await stream.text();
+    }
+  });
+
   it("but no call that is under way: it is answered", async () => {
     const clock = new VirtualClock();
     let isOut = false;

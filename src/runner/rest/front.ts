@@ -213,7 +213,11 @@ function withEnd(
 ): Response {
   const reader = response.body?.getReader();
   if (!reader) return response;
-  watch(() => void reader.cancel().catch(() => {}));
+  watch(() => {
+    // Perhaps nobody reads it.
+    finish();
+    void reader.cancel().catch(() => {});
+  });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {

@@ -69,13 +69,13 @@ async function events(call: Call): Promise<Response> {
 
 /** Ends the stream when who listens may no longer: it comes back, and has to show anew who it is. */
 function leaveInTime(call: Call, record: RunRecord): () => void {
-  const { leaving, judge, principal, request, parts: { access, clock } } = call;
+  const { leaving, judge, principal, parts: { clock } } = call;
   const { expiresAt } = principal;
   const stopTimer = expiresAt === undefined
     ? undefined
     : clock.schedule(leaving.leave, expiresAt - clock.now(), { background: true });
-  const isGood = async (): Promise<boolean> =>
-    await access.isStill(request, principal) && isSeen(record, call, await judge.open());
+  // Whether they would be let in at all is looked at in front of all routes.
+  const isGood = async (): Promise<boolean> => isSeen(record, call, await judge.open());
   const stopLooks = watchStanding({ clock, isGood, gone: leaving.leave });
   return () => {
     stopTimer?.();
