@@ -117,7 +117,7 @@ export class Follows {
     const tell = async (): Promise<void> => {
       if (await still(found) && !signal.aborted) changed(found);
     };
-    let hasStood = false;
+    let isLate = false;
     for (let pause = pauses.first; !signal.aborted && reach; pause = Math.min(2 * pause, pauses.most)) {
       let openedAt = Infinity;
       try {
@@ -127,8 +127,7 @@ export class Follows {
         const opened = async (): Promise<void> => {
           openedAt = clock.monotonic();
           // What changed while nobody listened was told to nobody.
-          if (hasStood) await tell();
-          hasStood = true;
+          if (isLate) await tell();
         };
         stream.acknowledged.then(opened).catch(() => {});
         for await (const change of stream) {
@@ -138,6 +137,7 @@ export class Follows {
       } catch {
         // It is down, or does not want to: later perhaps.
       }
+      isLate = true;
       // A stream that stood as long works: it does not pay for those before it.
       if (clock.monotonic() - openedAt >= pauses.most) pause = pauses.first;
       if (!signal.aborted) await rest(clock, pause, signal);

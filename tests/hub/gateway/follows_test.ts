@@ -6,7 +6,7 @@ import { Uris } from "../../../src/hub/gateway/lists/uris.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** Follows one resource at a server whose stream of changes ends by itself, so long after it was opened. */
-function follow(clock: VirtualClock, life: number, may = true) {
+function follow(clock: VirtualClock, life: number, may = true, isDown = (): boolean => false) {
   const told: number[] = [];
   const opened: number[] = [];
   const subscribeResource = (): Subscription => {
@@ -20,7 +20,7 @@ function follow(clock: VirtualClock, life: number, may = true) {
   const client = { info: { capabilities: { resources: { subscribe: true } } }, subscribeResource };
   const follows = new Follows({
     clock,
-    client: () => Promise.resolve(client as unknown as Client),
+    client: () => isDown() ? Promise.reject(new Error("it is down")) : Promise.resolve(client as unknown as Client),
     find: (uri) => ({ server: "one", uri }),
     having: () => [],
     watch: () => () => {},
@@ -61,6 +61,17 @@ describe("a resource that is followed at its server", () => {
       follows.close();
       assertEquals(told, may ? opened.slice(1) : []);
     }
+  });
+
+  it("is told of when its server, which was down when it was wanted, is there: it may be another one than was read before", async () => {
+    const clock = new VirtualClock();
+    let isDown = true;
+    const { opened, told, follows } = follow(clock, 3_600_000, true, () => isDown);
+    await clock.advance(500);
+    isDown = false;
+    await clock.advance(10_000);
+    follows.close();
+    assertEquals([opened.length, told], [1, opened]);
   });
 
   it("stays where it is though another server lists something by its address, and is told of only where it may be", async () => {
