@@ -43,7 +43,7 @@ export async function visitPage(request: ElicitRequest, server: string, terminal
   const url = oneLine(request.url ?? "");
   const host = readUrl(url)?.host ?? "an unreadable address";
   await terminal.say(`"${oneLine(server)}" asks you to visit a page at ${host}: ${request.message}\n  ${url}\n`);
-  const whom = whose(request.message, server);
+  const whom = whose(request.message + url, server);
   const consent = await askYes(`Do you go there${whom && ` for${whom}`}? [y/N] `, false, terminal);
   return { action: consent === undefined ? "cancel" : consent ? "accept" : "decline" };
 }

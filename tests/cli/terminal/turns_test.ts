@@ -101,12 +101,18 @@ describe("questions at a terminal, one after the other", () => {
     const [short, page] = ["Answer? [Y/n] ", "Do you go there? [y/N] "];
     const [long, longPage] = ['Answer "bank"? [Y/n] ', 'Do you go there for "bank"? [y/N] '];
     assertEquals(asked, [short, page, long, longPage, long, longPage]);
+    const url = `https://bank.example/?${"x".repeat(600)}`;
+    await visitPage({ mode: "url", message: "Who?", url, elicitationId: "1" }, "bank", terminal);
+    assertEquals(asked.splice(6), [longPage]);
     const call = { id: "1", server: "bank", tool: "pay", name: "bank__pay", argumentsHash: "", toolHash: "" };
     const about = { id: "q", server: "bank", message: "May it?", askedAt: 0 };
     for (const lines of [1, 40]) {
       const to = Array.from({ length: lines }, () => "shop");
       await answer({ ...about, kind: "approval", call: { ...call, arguments: { to } } }, terminal);
+      await answer({ ...about, kind: "decision", call: { ...call, arguments: { to } } }, terminal);
     }
-    assertEquals(asked.slice(6), ["Call it? [y/N] ", 'Call "bank.pay"? [y/N] ']);
+    const again = "Nobody knows whether it ran. Call it again, skip it, or fail? [a/S/f] ";
+    const named = again.replace("it again", '"bank.pay" again');
+    assertEquals(asked.slice(6), ["Call it? [y/N] ", again, 'Call "bank.pay"? [y/N] ', named]);
   });
 });

@@ -56,9 +56,11 @@ export async function answer(question: AgentQuestion, terminal: Terminal): Promi
 }
 
 async function decide(call: ProposedCall, terminal: Terminal): Promise<AgentAnswer> {
-  await terminal.say(callText(call));
+  const text = callText(call);
+  await terminal.say(text);
+  const named = whose(text, nameOf(call), 10) || " it";
   for (;;) {
-    const question = "Nobody knows whether it ran. Call it again, skip it, or fail? [a/S/f] ";
+    const question = `Nobody knows whether it ran. Call${named} again, skip it, or fail? [a/S/f] `;
     const said = (await terminal.ask(question, true))?.trim().toLowerCase();
     if (said === undefined || said === "" || /^s(kip)?$/.test(said)) return { action: "skip" };
     if (/^a(gain)?$/.test(said)) return { action: "retry" };
