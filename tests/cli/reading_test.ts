@@ -8,7 +8,7 @@ import { readShellWords } from "../../src/cli/target/shell_words.ts";
 import { resolveTarget } from "../../src/cli/target/target.ts";
 import { nearest } from "../../src/hub/config/nearest.ts";
 import { firstLine, oneLine, plain } from "../../src/cli/text/plain.ts";
-import { resultText } from "../../src/cli/text/result.ts";
+import { hasRounded, resultText, unsaid } from "../../src/cli/text/result.ts";
 import { typeText } from "../../src/cli/text/schema.ts";
 import type { ElicitRequest } from "../../src/protocol/mod.ts";
 import { stopwatch } from "../support/clocks/stopwatch.ts";
@@ -138,6 +138,12 @@ describe("text of servers", () => {
       "one\n[resource x:a, 3 bytes: --json gives the data]\n",
     );
     assertEquals(resultText({ content: [], structuredContent: null }), "null\n");
+    // What is shown as JSON may have lost digits; a text has all of its own.
+    const structuredContent = { id: 2 ** 53 };
+    const rounded = ["found", '{ "id": 9007199254740993 }'].map((value) =>
+      hasRounded(unsaid({ content: [text(value)], structuredContent }))
+    );
+    assertEquals(rounded, [true, false]);
   });
 
   test("the nearest name: few changes, case, dashes and turned words do not count", () => {

@@ -10,14 +10,20 @@ import { oneLine, plain, plainJson } from "./plain.ts";
  * The content, one block after the other; what is no text is named. Structured content is shown when there is no text
  * that says the same.
  */
-export function resultText({ content, structuredContent }: CallToolResult): string {
-  const blocks = (content ?? []).map(blockText);
+export function resultText(result: CallToolResult): string {
+  const blocks = (result.content ?? []).map(blockText);
+  const more = unsaid(result);
+  if (more !== undefined) blocks.push(plainJson(more));
+  return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
+}
+
+/** The structured content that no text says. */
+export function unsaid({ content, structuredContent }: CallToolResult): unknown {
   // Beside content null is what some servers say that have nothing to say.
-  const isSaid = structuredContent === null ? blocks.length === 0 : structuredContent !== undefined;
+  if (structuredContent === undefined || (structuredContent === null && content?.length)) return undefined;
   // Written once: there may be very many blocks.
   const json = JSON.stringify(structuredContent);
-  if (isSaid && !content?.some((block) => says(block, json))) blocks.push(plainJson(structuredContent));
-  return blocks.map((text) => text.endsWith("\n") ? text : text + "\n").join("");
+  return content?.some((block) => says(block, json)) ? undefined : structuredContent;
 }
 
 /** Whether a value has a whole number that may have been another one as JSON: beyond 2^53 last digits are lost. From 1e21 on it is no id. */

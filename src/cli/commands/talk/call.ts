@@ -17,7 +17,7 @@ import { splitName } from "../../target/split.ts";
 import { withClient } from "../../session/session.ts";
 import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
 import { plainJson } from "../../text/plain.ts";
-import { hasRounded, resultText } from "../../text/result.ts";
+import { hasRounded, resultText, unsaid } from "../../text/result.ts";
 import { unknownName } from "./common.ts";
 
 /** Calls the tool, and answers the exit code. */
@@ -58,8 +58,8 @@ async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
 /** Prints the result of a tool, and answers the exit code. */
 export async function tellResult(result: CallToolResult, what: string, line: CommandLine): Promise<number> {
   await writeOut(line.json ? plainJson(result) + "\n" : resultText(result));
-  // A text beside it has all digits, and is what is shown without --json.
-  if (hasRounded(result) && (line.json || !result.content?.some(({ type }) => type === "text"))) {
+  // A text that says the same has all digits, and is what is shown without --json.
+  if (hasRounded(line.json ? result : unsaid(result))) {
     await writeError("causeway: warning: a whole number in the result is beyond 2^53: its last digits may be wrong\n");
   }
   if (!result.isError) return exitCodes.ok;
