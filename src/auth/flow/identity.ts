@@ -118,6 +118,7 @@ async function register(
     );
   }
   const { token_endpoint_auth_methods_supported: supported = ["client_secret_basic"] } = metadata;
+  const wanted = authMethods.find((method) => supported.includes(method)) ?? "none";
   const body = {
     client_name: "Causeway",
     // Without a word about responses a client is one that a person comes back to (RFC 7591, section 2).
@@ -131,7 +132,7 @@ async function register(
         "refresh_token",
       ]),
     ],
-    token_endpoint_auth_method: authMethods.find((method) => supported.includes(method)) ?? "none",
+    token_endpoint_auth_method: wanted,
     ...clientMetadata,
   };
   const headers = { "content-type": "application/json", "accept": "application/json" };
@@ -150,8 +151,9 @@ async function register(
       { error: answer["error"], retryable: status > 499 },
     );
   }
-  // Who got a secret, and is not told how to show it, shows it as the server supports it.
-  const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"];
+  // Who is not told how to show a secret shows it as it asked for, and who asked for none as the server supports it.
+  const method = answer["token_endpoint_auth_method"] ?? clientMetadata?.["token_endpoint_auth_method"] ??
+    (wanted === "none" ? undefined : wanted);
   return {
     clientId,
     isRegistered: true,

@@ -3,6 +3,8 @@ import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
 import { answerJson } from "../world/faults.ts";
 import { createParty } from "../sign_in/parties.ts";
+import { soundRegistration } from "../world/server/knobs.ts";
+import { resourceUrl } from "../world/world.ts";
 
 describe("a server that wants to find the client's id in the form", () => {
   test("gets the secret there too", async () => {
@@ -14,6 +16,15 @@ describe("a server that wants to find the client's id in the form", () => {
     await using client = await open();
     const { content } = await client.callTool("echo", { text: "hello" });
     assertEquals(content, [{ type: "text", text: "echo: hello" }]);
+    assertEquals(world.log.tokens().map(({ status }) => status), [200]);
+  });
+
+  test("also where its registration does not repeat what was asked for, and holds a client to it", async () => {
+    const registration = { ...soundRegistration(), reply: { token_endpoint_auth_method: undefined } };
+    const { oauth, world } = await createParty({}, {
+      server: { authMethods: ["client_secret_basic", "client_secret_post"], registration },
+    });
+    await oauth.signIn(resourceUrl);
     assertEquals(world.log.tokens().map(({ status }) => status), [200]);
   });
 });
