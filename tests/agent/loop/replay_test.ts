@@ -190,6 +190,32 @@ describe("a run that begins again", () => {
     );
   });
 
+  test("what may have run still may have when a person says no to the next try, since its tool has changed", async () => {
+    await using scene = await openScene();
+    let isChanged = false;
+    const hub = new Proxy(scene.hub, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key);
+        if (key !== "findTool") return typeof value === "function" ? value.bind(target) : value;
+        return (name: string) => {
+          const entry = target.findTool(name);
+          return entry && isChanged ? { ...entry, tool: { ...entry.tool, description: "Another" } } : entry;
+        };
+      },
+    });
+    const model = new ScriptedModel([{ calls: [call("data__write", { text: "A" })] }, { text: "done" }]);
+    const journal = new TestJournal();
+    journal.rows.set("call:1.1", { state: "begun" });
+    const decide = ({ id, kind }: AgentQuestion): AgentAnswer => {
+      if (kind === "approval") return { action: id === "approval:1.1" ? "accept" : "decline" };
+      isChanged = true;
+      return { action: "retry" };
+    };
+    await journal.run(new Agent({ model, hub }), { input: "Go" }, { answer: decide });
+    assertEquals([...journal.questions.keys()].at(-1), "approval:1.1.2");
+    assertEquals([observations(journal).map(({ outcome }) => outcome), scene.ledger], [["unknown"], []]);
+  });
+
   test("what the operator calls idempotent is made again without a question", async () => {
     await using scene = await openScene();
     const model = new ScriptedModel(({ messages }) =>
