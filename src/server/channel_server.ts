@@ -21,7 +21,7 @@ import { claimsModern, countedMethods, refusal } from "./channel_parts.ts";
 import type { ChannelServerOptions } from "./channel_parts.ts";
 import { writeMessage } from "./common/write_message.ts";
 import type { AuthInfo } from "./definitions.ts";
-import type { Answer, LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
+import type { LegacyServing, Methods, ModernServing, ServerParts } from "./seam.ts";
 import { createServing } from "./serving.ts";
 import type { Servable } from "./serving.ts";
 import { isPromise } from "../protocol/promise.ts";
@@ -283,14 +283,13 @@ class ChannelServing implements ChannelServer {
     const answering = (modern ?? this.#legacy as LegacyServing).answer(call);
     call.follow(answering);
     if (method !== "subscriptions/listen" || !isPromise(answering)) return;
-    this.#streams.add(answering);
     // Its result has gone out by then: without HTTP, where a stream is over is said in words too (S-052).
-    const ended = (answer?: Answer): void => {
-      this.#streams.delete(answering);
+    const ended = answering.catch(() => undefined).then((answer) => {
+      this.#streams.delete(ended);
       if (!answer?.response.result) return;
       this.#send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
-    };
-    answering.then(ended, () => ended());
+    });
+    this.#streams.add(ended);
   }
 
   #send(message: JsonRpcMessage): void {
