@@ -41,7 +41,11 @@ export class EventStream {
   #stopTimer: (() => void) | undefined;
   #stopEnd: (() => void) | undefined;
   // It ends, and does not break: many a host tells a stream that breaks as a failure of its own, or ends the process.
-  readonly #lost = () => this.#expire();
+  readonly #lost = (): void => {
+    if (!this.#controller) return;
+    this.end();
+    this.#options.gone();
+  };
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
@@ -51,7 +55,7 @@ export class EventStream {
     }, { highWaterMark: 0, size: (chunk) => chunk!.length });
     this.response = new Response(body, { headers: { ...headers, ...options.headers } });
     const { clock, lasts, request: { signal } } = options;
-    if (lasts! < Infinity) this.#stopEnd = clock.schedule(() => this.#expire(), lasts!, { background: true });
+    if (lasts! < Infinity) this.#stopEnd = clock.schedule(this.#lost, lasts!, { background: true });
     if (signal?.aborted) this.#lost();
     else signal?.addEventListener("abort", this.#lost);
     // Bun keeps the head back until there is something to send.
@@ -113,12 +117,6 @@ export class EventStream {
     if (!this.#controller) return;
     const { clock } = this.#options;
     this.#stopTimer = clock.schedule(() => this.#write(": keep-alive\n\n"), silence, { background: true });
-  }
-
-  #expire(): void {
-    if (!this.#controller) return;
-    this.end();
-    this.#options.gone();
   }
 
   #lose(reason: unknown): void {

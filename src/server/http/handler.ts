@@ -17,7 +17,7 @@ import { answerModern } from "./modern_call.ts";
 import type { ModernCallOptions } from "./modern_call.ts";
 import type { HttpOptions, Serving } from "./options.ts";
 import { capabilitiesKey, versionKey } from "../common/meta_keys.ts";
-import { internalError, json, notAllowed, refuse, taken } from "./replies.ts";
+import { closing, internalError, json, notAllowed, refuse, taken } from "./replies.ts";
 import { isPromise } from "../../protocol/promise.ts";
 
 /** An HTTP endpoint, shaped like `fetch`: for `Bun.serve`, `Deno.serve`, Workers and Hono. */
@@ -197,10 +197,6 @@ class Endpoint {
 
 /** A modern request, and what takes its reply. */
 type Asked = Pick<ModernCallOptions, "request" | "message" | "auth" | "reply">;
-
-function closing(): Response {
-  return refuse(503, "This server is closing", { code: -32603 });
-}
 
 /** What a message says of itself in `_meta`: the revision that it speaks, what its client can do. */
 type Said = Record<string, unknown> | undefined;

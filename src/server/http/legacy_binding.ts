@@ -141,7 +141,7 @@ export class LegacyBinding {
         session.serving.notified(body as JsonRpcNotification);
         return taken();
       case "response":
-        session.serving.answered(body as JsonRpcResponse);
+        session.answered(body as JsonRpcResponse);
         return taken();
       default:
         return refuse(400, "Invalid Request");
@@ -167,7 +167,7 @@ export class LegacyBinding {
       if (kind === "notification") {
         if (messages[0]) later.push(item as JsonRpcNotification);
         else session.serving.notified(item as JsonRpcNotification);
-      } else if (kind === "response") session.serving.answered(item as JsonRpcResponse);
+      } else if (kind === "response") session.answered(item as JsonRpcResponse);
       else {
         const message = item as JsonRpcRequest;
         const isWrong = kind !== "request" || message.method === "initialize" || messages.some((other) =>

@@ -6,7 +6,7 @@
  */
 import type { JsonRpcRequest, JsonRpcResponse } from "../../protocol/json_rpc.ts";
 import type { AuthInfo } from "../definitions.ts";
-import type { Answer, Incoming } from "../seam.ts";
+import type { Answer } from "../seam.ts";
 import type { ResumableStream } from "./event_store.ts";
 import type { HttpSession, RunningRequests } from "./legacy_session.ts";
 import { writeMessage } from "../common/write_message.ts";
@@ -32,15 +32,15 @@ export interface ExchangeOptions {
 export class LegacyExchange implements RunningRequests {
   /** Never rejects. */
   readonly reply: Promise<Response>;
+  readonly asked: Set<unknown> = new Set();
   readonly #options: ExchangeOptions;
   /** Answers that wait for the others: texts of JSON. */
   readonly #texts: string[];
-  readonly #aborts = new Set<AbortController>();
+  readonly #abort = new AbortController();
   #resolve: ((response: Response) => void) | undefined;
   #stream: ResumableStream | undefined;
   #stopTimer: (() => void) | undefined;
   #waiting: number;
-  #asks: boolean | undefined;
   #status = 200;
 
   constructor(options: ExchangeOptions) {
@@ -57,7 +57,7 @@ export class LegacyExchange implements RunningRequests {
     if (!this.#waiting) return false;
     const text = writeMessage(message, this.#options.session.parts);
     if (text === undefined) return true;
-    this.#asks ||= "id" in message;
+    if ("id" in message) this.asked.add(message.id);
     this.#begin();
     this.#stream?.send(text);
     return true;
@@ -67,25 +67,31 @@ export class LegacyExchange implements RunningRequests {
   abort(): void {
     if (!this.#waiting) return;
     this.#waiting = 0;
-    for (const controller of this.#aborts) controller.abort(new DOMException("The session has ended", "AbortError"));
+    this.#abort.abort(new DOMException("The session has ended", "AbortError"));
     this.#finish();
   }
 
   /** The session ends once this is answered: work that nobody waits for, or that waits for its client, is called off. */
-  close(): void {
+  readonly close = (): void => {
     const { signal } = this.#options.request;
-    if (signal.aborted || this.#asks) this.abort();
-    signal.addEventListener("abort", () => this.abort());
-  }
+    signal?.addEventListener("abort", this.close);
+    if (this.asked.size || !(this.#stream?.connected ?? !signal?.aborted)) this.abort();
+  };
 
   async #run(message: JsonRpcRequest): Promise<void> {
-    const { session } = this.#options;
-    const controller = new AbortController();
-    this.#aborts.add(controller);
+    const { session, auth, request } = this.#options;
     session.began(message.id, this);
     let answer: Answer | undefined;
     try {
-      answer = await session.serving.answer(this.#incoming(message, controller.signal));
+      answer = await session.serving.answer({
+        message,
+        signal: this.#abort.signal,
+        auth,
+        request,
+        notify: (notification) => {
+          if (session.isRunning(message.id, this)) this.send(notification);
+        },
+      });
     } catch (error) {
       session.parts.logger?.({
         level: "error",
@@ -94,22 +100,8 @@ export class LegacyExchange implements RunningRequests {
       });
       answer = { response: internalError(message.id), status: 500 };
     }
-    this.#aborts.delete(controller);
     this.#answered(answer);
     session.ended(message.id);
-  }
-
-  #incoming(message: JsonRpcRequest, signal: AbortSignal): Incoming {
-    const { auth, request } = this.#options;
-    return {
-      message,
-      signal,
-      auth,
-      request,
-      notify: (notification) => {
-        if (this.#options.session.isRunning(message.id, this)) this.send(notification);
-      },
-    };
   }
 
   /** Turns the reply into a stream. */
@@ -136,18 +128,14 @@ export class LegacyExchange implements RunningRequests {
 
   #finish(): void {
     this.#stopTimer?.();
-    this.#reply();
-    this.#options.over?.();
-  }
-
-  #reply(): void {
-    const { session, headers, isBatch } = this.#options;
-    if (this.#stream) return session.closeStream(this.#stream);
+    const { session, headers, isBatch, over } = this.#options;
     const [first] = this.#texts;
-    if (first === undefined) {
-      // It was called off: a stream without an answer says so in words of HTTP.
-      return this.#resolve?.(new Response("", { headers: { "content-type": "text/event-stream", ...headers } }));
-    }
-    this.#resolve?.(isBatch ? jsonText(`[${this.#texts}]`, 200, headers) : jsonText(first, this.#status, headers));
+    if (this.#stream) session.closeStream(this.#stream);
+    // It was called off: a stream without an answer says so in words of HTTP.
+    else if (!first) {
+      this.#resolve?.(new Response("", { headers: { "content-type": "text/event-stream", ...headers } }));
+    } else if (isBatch) this.#resolve?.(jsonText(`[${this.#texts}]`, 200, headers));
+    else this.#resolve?.(jsonText(first, this.#status, headers));
+    over?.();
   }
 }

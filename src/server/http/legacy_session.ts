@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonRpcNotification, JsonRpcRequest, RequestId } from "../../protocol/json_rpc.ts";
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, RequestId } from "../../protocol/json_rpc.ts";
 import type { AuthInfo } from "../definitions.ts";
 import type { Incoming, LegacyOutlet, LegacyServing, ServerParts } from "../seam.ts";
 import { ResumableStream } from "./event_store.ts";
@@ -17,6 +17,8 @@ const ownMark = "0";
 
 /** The requests of one POST, while they run. */
 export interface RunningRequests {
+  /** What their client was asked, and has not answered. */
+  readonly asked: Set<unknown>;
   /** Sends a message that belongs to one of them. False when all are answered. */
   send(message: object): boolean;
   /** The session ends: work is called off, and the reply ends without an answer. */
@@ -89,17 +91,26 @@ export class HttpSession implements LegacyOutlet {
     return now - this.#lastUsed;
   }
 
-  /** The client was here. */
+  /** Something has happened. Once it closes, what runs is looked at again, and it ends where nothing does. */
   touch(): void {
     this.#lastUsed = this.#options.parts.clock.monotonic();
+    if (!this.#over) return;
+    for (const exchange of this.#running.values()) exchange.close();
+    if (!this.#running.size || !this.serving.open) this.#over();
   }
 
   /** Sends on the stream of the request that it belongs to; on the session's own when that one is answered. */
   send(message: JsonRpcRequest | JsonRpcNotification, about: Incoming | undefined): void {
     const exchange = about && this.#running.get(about.message.id);
-    if (exchange?.send(message)) return;
+    if (exchange?.send(message)) return this.touch();
     const text = writeMessage(message, this.parts);
     if (text !== undefined) this.#own.send(text);
+  }
+
+  /** The client answers what it was asked. */
+  answered(response: JsonRpcResponse): void {
+    for (const exchange of this.#running.values()) exchange.asked.delete(response.id);
+    this.serving.answered(response);
   }
 
   /** Whether a request with this id waits for its answer. */
@@ -119,7 +130,6 @@ export class HttpSession implements LegacyOutlet {
   ended(id: RequestId): void {
     this.#running.delete(id);
     this.touch();
-    this.#endIdle();
   }
 
   /** Calls back when a request has been silent for so long that its reply becomes a stream. */
@@ -175,18 +185,13 @@ export class HttpSession implements LegacyOutlet {
   close(over: () => void): void {
     this.#over = over;
     this.#own.end();
-    for (const exchange of this.#running.values()) exchange.close();
-    this.#endIdle();
-  }
-
-  #endIdle(): void {
-    if (!this.#running.size || !this.serving.open) this.#over?.();
+    this.touch();
   }
 
   /** Ends it: work is called off, streams end, nothing is kept. */
   end(): void {
     this.serving.close();
-    for (const exchange of [...this.#running.values()]) exchange.abort();
+    for (const exchange of this.#running.values()) exchange.abort();
     for (const stream of [this.#own, ...this.#streams.values()]) {
       stream.end();
       stream.forget();

@@ -90,10 +90,10 @@ export class SessionTable implements SessionKeeping {
   hasRoom(): boolean {
     // Milliseconds between two looks at all of them for newcomers' sake.
     const sweepGap = 1_000;
-    if (this.#sessions.size < this.#bounds.max) return true;
+    const { max } = this.#bounds;
     // Looking at all of them for each newcomer would be dear.
-    if (this.#made.parts.clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();
-    if (this.#sessions.size < this.#bounds.max) return true;
+    if (this.#sessions.size >= max && this.#made.parts.clock.monotonic() - this.#sweptAt >= sweepGap) this.#sweep();
+    if (this.#sessions.size < max) return true;
     for (const session of this.#sessions.values()) {
       if (session.idle > 0) {
         this.end(session);

@@ -58,6 +58,11 @@ export function taken(): Response {
   return new Response(null, { status: 202 });
 }
 
+/** 503: what is served here ends. */
+export function closing(): Response {
+  return refuse(503, "This server is closing", { code: -32603 });
+}
+
 /** 405: there is no such method at this endpoint. */
 export function notAllowed(allow: string): Response {
   return refuse(405, `Only ${allow} can be used here`, { headers: { allow } });

@@ -11,7 +11,7 @@ import type { HttpSession } from "../http/legacy_session.ts";
 import { noSession, SessionTable } from "../http/legacy_sessions.ts";
 import type { SessionBounds, SessionCaller, SessionsOptions, UseSession } from "../http/legacy_sessions.ts";
 import type { SessionStore } from "../http/options.ts";
-import { refuse } from "../http/replies.ts";
+import { closing, refuse } from "../http/replies.ts";
 import type { LegacyServing, ServerParts } from "../seam.ts";
 import { KeptSession } from "./kept_session.ts";
 import { SessionRecords } from "./records.ts";
@@ -166,7 +166,7 @@ class KeptSessions extends SessionTable {
       return refuse(503, "The session cannot be looked up now", { code: -32603, headers: { "retry-after": "5" } });
     }
     // It may be kept all the same: another process has it.
-    if (this.#isClosed) return refuse(503, "This server is closing", { code: -32603 });
+    if (this.#isClosed) return closing();
     if (!session) return refuse(404, noSession);
     const isStream = caller.request.method === "GET";
     if (isStream) this.#kept.get(id)?.ready();

@@ -14,7 +14,7 @@ import type { AuthInfo } from "../definitions.ts";
 import { Guards, isReply } from "../http/guards.ts";
 import type { HttpOptions } from "../http/options.ts";
 import { errorAnswer } from "../modern/answers.ts";
-import { internalError, json, notAllowed, refuse } from "../http/replies.ts";
+import { closing, internalError, json, notAllowed, refuse } from "../http/replies.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import type { Servable } from "../serving.ts";
 import { createSocketChannel } from "./channel.ts";
@@ -140,7 +140,7 @@ class Endpoint implements SocketEndpoint {
   }
 
   #hasNoRoom(): Response | undefined {
-    if (this.#closed) return refuse(503, "This server is closing", { code: -32603 });
+    if (this.#closed) return closing();
     if (this.#sockets.size < this.#most) return undefined;
     return refuse(503, "Too many sockets are open", { code: -32603, headers: { "retry-after": "60" } });
   }

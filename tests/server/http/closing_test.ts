@@ -72,4 +72,114 @@ describe("a legacy session whose endpoint closes", () => {
     await all.clock.settle();
     assertEquals([all.sessions[0]?.closed, all.clock.waiting], [true, 0]);
   });
+
+  test("answers a call that has asked its client, and has its answer", async () => {
+    const [asked, held] = [gate(), gate()];
+    const all = world({
+      legacy: async (incoming) => {
+        all.sessions[0]!.outlet.send(rpc("roots/list", "ask") as JsonRpcRequest, incoming);
+        asked.open();
+        await held.promise;
+        return result(incoming, { said: "at last" });
+      },
+    });
+    const session = await initialize(all);
+    const answer = all.handler(post(rpc("asks"), session));
+    await asked.promise;
+    await all.handler(post({ jsonrpc: "2.0", id: "ask", result: { roots: [] } }, session));
+    all.handler.close();
+    held.open();
+    assertEquals((await (await answer).text()).includes("at last"), true);
+    assertEquals([all.sessions[0]?.closed, all.clock.waiting], [true, 0]);
+  });
+
+  test("calls off a call that asks its client after that", async () => {
+    const held = gate();
+    const all = world({
+      legacy: async (incoming) => {
+        await held.promise;
+        all.sessions[0]!.outlet.send(rpc("roots/list", 1) as JsonRpcRequest, incoming);
+        return await new Promise((resolve) => {
+          if (incoming.signal.aborted) resolve(undefined);
+          else incoming.signal.addEventListener("abort", () => resolve(undefined));
+        });
+      },
+    });
+    const session = await initialize(all);
+    const answer = all.handler(post(rpc("asks"), session));
+    await all.clock.settle();
+    all.handler.close();
+    held.open();
+    await (await answer).text();
+    await all.clock.settle();
+    assertEquals([all.sessions[0]?.closed, all.clock.waiting], [true, 0]);
+  });
+
+  test("answers a client that has come back for its stream, until it leaves that", async () => {
+    for (const leaves of [false, true]) {
+      const held = gate();
+      const all = world({
+        legacy: async (incoming) => {
+          incoming.notify(note("begun"));
+          await Promise.race([
+            held.promise,
+            new Promise((resolve) => incoming.signal.addEventListener("abort", resolve)),
+          ]);
+          return incoming.signal.aborted ? undefined : result(incoming, { said: "at last" });
+        },
+      });
+      const session = await initialize(all);
+      const leaving = new AbortController();
+      const first = new EventReader(await all.handler(post(rpc("slow"), session, { signal: leaving.signal })));
+      let begun = await first.next();
+      while (!begun?.data) begun = await first.next();
+      leaving.abort();
+      const back = new AbortController();
+      const again = send("GET", { ...session, "last-event-id": begun.id! }, { signal: back.signal });
+      const stream = new EventReader(await all.handler(again));
+      await all.clock.settle();
+      all.handler.close();
+      await all.clock.settle();
+      assertEquals(all.sessions[0]?.closed, false);
+      if (leaves) back.abort();
+      else held.open();
+      const told = (await stream.rest()).flatMap(({ data }) => data ? [JSON.parse(data).result?.said] : []);
+      await all.clock.settle();
+      assertEquals([told, all.sessions[0]?.closed, all.clock.waiting], [leaves ? [] : ["at last"], true, 0]);
+    }
+  });
+
+  test("calls off a call whose stream was ended for its client to come back", async () => {
+    const all = world({
+      sessions: { hold: 1_000 },
+      legacy: ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
+    });
+    const session = await initialize(all);
+    const stream = all.handler(post(rpc("slow"), session));
+    await all.clock.advance(1_000);
+    const reader = new EventReader(await stream);
+    await all.clock.advance(1_000);
+    await reader.rest();
+    all.handler.close();
+    await all.clock.settle();
+    assertEquals([all.sessions[0]?.closed, all.clock.waiting], [true, 0]);
+  });
+
+  test("has its answers also where a request has no signal", async () => {
+    const held = gate();
+    const all = world({
+      legacy: async (incoming) => {
+        await held.promise;
+        return result(incoming, { said: "at last" });
+      },
+    });
+    const session = await initialize(all);
+    const request = post(rpc("slow"), session);
+    Object.defineProperty(request, "signal", { value: undefined });
+    const answer = all.handler(request);
+    await all.clock.settle();
+    all.handler.close();
+    held.open();
+    assertEquals((await (await answer).text()).includes("at last"), true);
+  });
 });
