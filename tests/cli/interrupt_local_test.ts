@@ -114,7 +114,9 @@ describe("causeway: Ctrl-C", () => {
       let err = "";
       shell.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
       await until(() => readIf(join(folder, "first")) !== "", "the first of the results");
-      process.kill(Number(readIf(join(folder, "pid"))), "SIGTERM");
+      const pid = Number(readIf(join(folder, "pid")));
+      assert(pid > 0, "which program it is");
+      process.kill(pid, "SIGTERM");
       await until(() => err.includes("code"), "the end");
       assertEquals(err, "causeway: interrupted\ncode 143\n");
     } finally {

@@ -37,6 +37,16 @@ function agentOf({ hub, relay }: Scene): { agent: Agent; model: ScriptedModel } 
   return { model, agent: new Agent({ model, hub, relay, readOnly: ["*.fetch_*"] }) };
 }
 
+/** A run whose one call was begun by a process that has died. */
+function openDoubt({ hub }: Scene): { agent: Agent; journal: TestJournal } {
+  const model = new ScriptedModel(({ messages }) =>
+    messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
+  );
+  const journal = new TestJournal();
+  journal.rows.set("call:1.1", { state: "begun" });
+  return { agent: new Agent({ model, hub, approve: "allow" }), journal };
+}
+
 function observations(journal: TestJournal): Observation[] {
   return [...journal.events.values()].flatMap((event) => event.type === "observation" ? [event.observation] : []);
 }
@@ -116,13 +126,8 @@ describe("a run that begins again", () => {
   test("what may have run is asked about: made again, told, or the end of the run", async () => {
     for (const [action, expected] of [["retry", 2], ["skip", 1], ["fail", 1]] as const) {
       await using scene = await openScene();
-      const model = new ScriptedModel(({ messages }) =>
-        messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
-      );
-      const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
-      const journal = new TestJournal();
       // It has run, and its process died before that was kept.
-      journal.rows.set("call:1.1", { state: "begun" });
+      const { agent, journal } = openDoubt(scene);
       scene.ledger.push('write {"text":"A"}');
       const decide = ({ kind }: AgentQuestion): AgentAnswer => kind === "decision" ? { action } : { action: "accept" };
       const { end } = await journal.run(agent, { input: "Go" }, { answer: decide });
@@ -138,12 +143,7 @@ describe("a run that begins again", () => {
 
   test("what may have run still may have when the next try does not reach its server", async () => {
     await using scene = await openScene();
-    const model = new ScriptedModel(({ messages }) =>
-      messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
-    );
-    const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
-    const journal = new TestJournal();
-    journal.rows.set("call:1.1", { state: "begun" });
+    const { agent, journal } = openDoubt(scene);
     let asked = 0;
     const decide = (): AgentAnswer => {
       void scene.hub.remove("data");
@@ -162,12 +162,7 @@ describe("a run that begins again", () => {
 
   test("what may have run still may have when its tool is another one by then, and cannot be called any more", async () => {
     await using scene = await openScene();
-    const model = new ScriptedModel(({ messages }) =>
-      messages.at(-1)?.role === "tool" ? { text: "done" } : { calls: [call("data__write", { text: "A" })] }
-    );
-    const agent = new Agent({ model, hub: scene.hub, approve: "allow" });
-    const journal = new TestJournal();
-    journal.rows.set("call:1.1", { state: "begun" });
+    const { agent, journal } = openDoubt(scene);
     const { hub } = scene;
     let isOther = false;
     const findTool = hub.findTool.bind(hub);

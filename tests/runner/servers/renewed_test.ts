@@ -1,12 +1,14 @@
 /** What was removed here is nobody's any more: one of its name that comes later stays when a hub looks at what is kept. */
 import { assertEquals } from "@std/assert";
 import { describe, it } from "node:test";
+import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import type { Fetch } from "../../../src/ports.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { createApiKey, createKeyList, createPolicy, createRunner } from "../../../src/runner/mod.ts";
 import { createServer, inMemory, openHub } from "../../hub/support.ts";
 import { deferred } from "../../servers/core/wire.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createAsk } from "../support/asking.ts";
 import { createWorld } from "../support/world.ts";
 
 const url = "https://tools.example.com/mcp";
@@ -62,25 +64,45 @@ describe("a hub that looks at what is kept, after a server was removed", () => {
       },
       clock,
     });
-    const ask = async (who: number, path: string, method = "GET", body?: string) => {
-      const headers = { authorization: `Bearer ${keys[who]?.key}`, "content-type": "application/json" };
-      const response = await runner.fetch(
-        new Request(`http://localhost${path}`, { method, headers, body: body ?? null }),
-      );
-      await response.body?.cancel();
-      await clock.settle();
-      return response.status;
-    };
+    const ask = createAsk(keys, clock);
     const names = () => hub.status().map(({ name }) => name);
     const web = JSON.stringify({ name: "web", url });
-    assertEquals(await ask(0, "/api/servers", "POST", web), 201);
-    assertEquals(await ask(0, "/api/servers/web", "DELETE"), 204);
-    assertEquals(await ask(1, "/api/servers", "POST", web), 201);
+    assertEquals(await ask(runner, "/api/servers", { method: "POST", body: web }), 201);
+    assertEquals(await ask(runner, "/api/servers/web", { method: "DELETE" }), 204);
+    assertEquals(await ask(runner, "/api/servers", { who: 1, method: "POST", body: web }), 201);
     await clock.advance(5_000);
-    assertEquals([await ask(0, "/api/tools"), names()], [200, ["web"]]);
+    assertEquals([await ask(runner, "/api/tools"), names()], [200, ["web"]]);
     await runner.forget("other");
     await hub.add("web", inMemory(createServer("web")).config);
     await clock.advance(5_000);
-    for (const who of [1, 0]) assertEquals([await ask(who, "/api/tools"), names()], [200, ["web"]]);
+    for (const who of [1, 0]) assertEquals([await ask(runner, "/api/tools", { who }), names()], [200, ["web"]]);
+  });
+
+  it("leaves one alone that was added while what is kept was read", async () => {
+    const store = createMemoryStore();
+    const clock = new VirtualClock();
+    await using world = await createWorld({
+      stores: { servers: store },
+      egress: { fetch: createSite(), resolve },
+      clock,
+    });
+    const add = async (url: string) => (await world.ask("/api/servers", { body: { name: "web", url } })).status;
+    assertEquals(await add("https://tools.example.com/mcp"), 201);
+    assertEquals((await world.ask("/api/servers/web", { method: "DELETE" })).status, 204);
+    await clock.advance(5_000);
+    const { get } = store;
+    const held = deferred<void>();
+    store.get = async (key) => {
+      store.get = get;
+      const text = await get(key);
+      await held.promise;
+      return text;
+    };
+    await world.ask("/api/tools");
+    await clock.settle();
+    assertEquals([store.get === get, await add("https://tools.example.com/mcp?new")], [true, 201]);
+    held.resolve();
+    await clock.settle();
+    assertEquals((await world.ask("/api/tools/web__look", { body: {} })).status, 200);
   });
 });

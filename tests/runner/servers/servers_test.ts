@@ -9,6 +9,7 @@ import { createApiKey, createKeyList, createKeyStore, createPolicy, createRunner
 import { createServer, inMemory, openHub } from "../../hub/support.ts";
 import { deferred } from "../../servers/core/wire.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { createAsk } from "../support/asking.ts";
 import { createWorld, problemOf, type World } from "../support/world.ts";
 
 const url = "https://tools.example.com/mcp";
@@ -370,25 +371,17 @@ describe("a hub that tenants share", () => {
       createRunner({ hub, addToHub: true, stores: { servers: store }, egress: { fetch }, access, clock });
     await using here = make(near);
     await using there = make(far);
-    const ask = async (runner: typeof here, path: string, method: string, body?: string, who = 0) => {
-      const headers = { authorization: `Bearer ${keys[who]?.key}`, "content-type": "application/json" };
-      const response = await runner.fetch(
-        new Request(`http://localhost${path}`, { method, headers, body: body ?? null }),
-      );
-      await response.body?.cancel();
-      await clock.settle();
-      return response.status;
-    };
+    const ask = createAsk(keys, clock);
     for (const [who, name] of ["one", "two"].entries()) {
-      assertEquals(await ask(here, "/api/servers", "POST", JSON.stringify({ name, url }), who), 201);
+      assertEquals(await ask(here, "/api/servers", { who, method: "POST", body: JSON.stringify({ name, url }) }), 201);
     }
     const names = (hub: typeof near) => hub.status().map(({ name }) => name);
     await clock.advance(700_000);
-    for (const who of [0, 1]) assertEquals(await ask(here, "/api/tools", "GET", undefined, who), 200);
+    for (const who of [0, 1]) assertEquals(await ask(here, "/api/tools", { who }), 200);
     assertEquals(names(near), ["one", "two"]);
-    assertEquals(await ask(there, "/api/servers/one", "DELETE"), 204);
+    assertEquals(await ask(there, "/api/servers/one", { method: "DELETE" }), 204);
     await clock.advance(5_000);
-    for (const who of [1, 0]) assertEquals(await ask(here, "/api/tools", "GET", undefined, who), 200);
+    for (const who of [1, 0]) assertEquals(await ask(here, "/api/tools", { who }), 200);
     assertEquals(names(near), ["two"]);
   });
 });
