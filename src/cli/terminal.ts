@@ -168,7 +168,9 @@ async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
 /** Resolves when all of it is out. */
 async function writeAll(chunk: string | Uint8Array): Promise<void> {
   const { Deno } = globalThis as { readonly Deno?: { readonly stdout: DenoOutput } };
-  if (!Deno) {
+  // Who has put something else in its place gets it.
+  const isItsOwn = process.stdout.write === Object.getPrototypeOf(process.stdout).write;
+  if (!Deno || !isItsOwn) {
     await new Promise<void>((resolve, reject) => {
       process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
     });
