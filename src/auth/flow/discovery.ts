@@ -101,7 +101,7 @@ async function findResource(
   const path = pathname.replace(/\/$/, "");
   const usual = [path, ""].map((end) => origin + wellKnown + end);
   let wrong: McpError | undefined;
-  for (const place of new Set([named ?? [], ...usual].flat())) {
+  for (const place of new Set([...named === undefined ? [] : [named], ...usual])) {
     const { status, document, error } = await lookAt(place, fetch);
     if (document) return document;
     const got = status === 200 ? "no JSON object" : `status ${status}`;

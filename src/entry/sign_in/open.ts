@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { isLoopbackHost } from "../../egress/address.ts";
 import { readUrl } from "../../egress/url.ts";
+import { systemProgram } from "../../runtime/children/environment.ts";
 
 /** Starts a program: an argument vector, never a shell line. */
 export type StartOpener = (command: string, args: readonly string[]) => void;
@@ -50,9 +51,7 @@ export function openUrl(text: string, options: OpenerOptions = {}): boolean {
   const { platform = process.platform, start = startOpener } = options;
   if (platform === "win32") {
     const { systemRoot = process.env.SystemRoot } = options;
-    // By its full path: else a program of this name in the folder that one happens to be in would be taken.
-    const program = `${(systemRoot || "C:\\Windows").replace(/\\+$/, "")}\\System32\\rundll32.exe`;
-    start(program, ["url.dll,FileProtocolHandler", address]);
+    start(systemProgram("rundll32.exe", systemRoot), ["url.dll,FileProtocolHandler", address]);
   } else start(platform === "darwin" ? "open" : "xdg-open", [address]);
   return true;
 }

@@ -121,8 +121,8 @@ export function windowsKillPlan(
   };
 }
 
-/** By its full path: a bare name would be looked for in the current folder first. */
-function systemProgram(name: string, systemRoot?: string): string {
+/** A program of Windows by its full path: a bare name would be looked for in the current folder first. */
+export function systemProgram(name: string, systemRoot?: string): string {
   return `${(systemRoot || "C:\\Windows").replace(/\\+$/, "")}\\System32\\${name}`;
 }
 
