@@ -6,7 +6,7 @@
 import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { parseJsonc } from "../../hub/config/jsonc.ts";
-import { serversPath } from "../../hub/config/read.ts";
+import { serversPath, valueAt } from "../../hub/config/read.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../protocol/json_rpc.ts";
 import { randomHex, systemClock, systemRandom } from "../../ports.ts";
@@ -79,7 +79,7 @@ function rawServers(text: string, path: string): JsonObject {
     throw new UsageError(`Cannot use the config: ${path}:${line}:${column}: ${what}`);
   }
   const { value } = parsed;
-  const found = serversPath(value)?.reduce<JsonValue | undefined>((inner, key) => memberOf(inner, key), value);
+  const found = valueAt(value, serversPath(value) ?? usual) as JsonValue | undefined;
   const servers = isObject(value) ? found ?? {} : undefined;
   if (isObject(servers)) return servers;
   throw new UsageError(`Cannot use the config: ${path}: expected { "mcpServers": { "<name>": { … } } }`);
@@ -106,7 +106,7 @@ export async function saveDisabled(config: OwnConfig, name: string, disabled: bo
   let text = config.text ?? empty;
   const path = [...serversPath(valueOf(text)) ?? usual, name];
   const given = config.servers[name];
-  const has = (field: string): boolean => memberOf(given, field) !== undefined;
+  const has = (field: string): boolean => valueAt(given, [field]) !== undefined;
   if (has("enabled")) text = editJson(text, [...path, "enabled"], undefined);
   if (disabled || has("disabled")) text = editJson(text, [...path, "disabled"], disabled ? true : undefined);
   await replace(config, text);
@@ -154,8 +154,4 @@ async function alone(target: string, work: () => Promise<void>): Promise<void> {
 function valueOf(text: string): unknown {
   const parsed = parseJsonc(text);
   return "value" in parsed ? parsed.value : undefined;
-}
-
-function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }

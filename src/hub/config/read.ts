@@ -18,11 +18,14 @@ import type { InputDefinition, ReadConfig, ReadOptions, ReadServer } from "./typ
 const containers = [["mcpServers"], ["servers"], ["mcp", "servers"], ["context_servers"]] as const;
 const longestName = 128;
 
+/** What stands under these names, one in the other; undefined where nothing does. */
+export function valueAt(root: unknown, names: readonly string[]): unknown {
+  return names.reduce<unknown>((inner, name) => isObject(inner) ? own(inner, name) : undefined, root);
+}
+
 /** The names that lead to the servers of a file: of those that may, the first that are there. Undefined where none are. */
 export function serversPath(root: unknown): readonly string[] | undefined {
-  const valueAt = (names: readonly string[]): unknown =>
-    names.reduce<unknown>((inner, name) => isObject(inner) ? own(inner, name) : undefined, root);
-  return containers.find((names) => (valueAt(names) ?? undefined) !== undefined);
+  return containers.find((names) => (valueAt(root, names) ?? undefined) !== undefined);
 }
 
 /** Where in a file the servers are. */
@@ -124,8 +127,8 @@ function findServers(root: unknown, { path, optional }: Section, problems: Probl
   }
   let found: FoundServers | undefined;
   for (const names of containers) {
-    const holder: unknown = names.length > 1 ? own(root, names[0]) : root;
-    const servers: unknown = isObject(holder) ? own(holder, names.at(-1) ?? "") : undefined;
+    const holder = valueAt(root, names.slice(0, -1));
+    const servers = valueAt(root, names);
     const at = [...path, ...names];
     if (servers === undefined || servers === null || !isObject(holder)) continue;
     if (found) {
