@@ -269,11 +269,38 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   schedule(callback, milliseconds, options) {
     const timer = setTimeout(callback, Math.min(milliseconds, longestTimer));
-    // Node and Bun give an object here, the others a number.
+    // Node, Bun and newer versions of Deno give an object here, the others a number.
     if (options?.background) (timer as { unref?(): void }).unref?.();
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * The same clock, whose timers let in what had arrived while the program stood still (a machine that slept, long work of the program's
+ * own) before they end anything: what is long is read over several turns, and what is compressed is unpacked by another thread.
+ */
+export function patientClock(clock: Clock): Clock {
+  // Milliseconds.
+  const standstill = 100;
+  const grace = 25;
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    schedule(callback, milliseconds, options) {
+      const due = clock.monotonic() + Math.max(milliseconds, 0);
+      let stop = clock.schedule(
+        () => {
+          if (clock.monotonic() - due < standstill) return callback();
+          // Once alone: a program that is late all the time has deadlines, too.
+          stop = clock.schedule(callback, grace, options);
+        },
+        milliseconds,
+        options,
+      );
+      return () => stop();
+    },
+  };
+}
 
 /** Bytes in hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {

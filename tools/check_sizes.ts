@@ -19,7 +19,8 @@ import { workerBuild } from "./build/worker.ts";
  * One bundle and what it may weigh, minified and gzipped, in bytes. The contract is `most`. Where it is not met yet, `today` is
  * where we stand: a bundle that grows past it fails, and what is missing to the contract is printed on each run. `today` may
  * only ever be lowered; on 2026-11-21 it was raised by up to 245 bytes, for two dozen proven races, and on the 22nd by up to 60,
- * for six proven faults of signing in, snapshots and questions (and lowered by 24 for `./client`).
+ * for six proven faults of signing in, snapshots and questions (and lowered by 24 for `./client`), on the 23rd by up to 84, for two
+ * floods of questions that a hostile server takes down its neighbours with (43 of `./client`).
  */
 interface Budget {
   readonly name: string;
@@ -96,7 +97,7 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 11_074,
+    today: 11_117,
   },
   {
     name: "the same with output checks",
@@ -104,13 +105,13 @@ const budgets: readonly Budget[] = [
     program: oneCheckedCall,
     most: 18_432,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_424 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_508 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_602,
+    today: 35_676,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

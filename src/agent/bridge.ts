@@ -25,7 +25,7 @@ import {
   type Routes,
   watchCaller,
 } from "./http/front.ts";
-import { notAllowed, reply } from "./http/replies.ts";
+import { headOf, notAllowed, reply } from "./http/replies.ts";
 import type { McpAgentShape } from "./mcp_agent.ts";
 import { toMcpServer } from "./mcp_server.ts";
 
@@ -33,14 +33,14 @@ import { toMcpServer } from "./mcp_server.ts";
 export interface BridgeOptions extends RouteOptions {
   /** The server that the agent was made into already. Default: it is made here. */
   server?: McpServer | undefined;
-  /** What the server is made with. */
+  /** What the server is made with; `logger` is this one's unless it has its own. */
   serverOptions?: ServerOptions | undefined;
 }
 
 /**
  * Makes the plain-HTTP bridge of an agent. Each call stands for itself: nothing is kept between two of them.
  *
- * - `GET /health`: `{ status: "healthy", service, version, tools }`, for anybody whose Host and Origin are allowed.
+ * - `GET /health` (`HEAD`, too): `{ status: "healthy", service, version, tools }`, for anybody whose Host and Origin are allowed.
  * - `GET /tools`: `{ tools }`, as MCP lists them.
  * - `POST /tools/{name}` with the arguments as a JSON object: the tool's result, as MCP gives it. 404 for an unknown tool.
  * - `POST /chat` with `{ query }` or `{ messages }`: `{ result, finishReason, usage }`. 404 where there is no `respond`.
@@ -63,7 +63,7 @@ export interface BridgeOptions extends RouteOptions {
  * ```
  */
 export function createBridgeHandler(agent: McpAgentShape, options: BridgeOptions = {}): Handler {
-  const { server = toMcpServer(agent, options.serverOptions) } = options;
+  const { logger, serverOptions, server = toMcpServer(agent, { logger, ...serverOptions }) } = options;
   const model = isApiAgent(agent) ? agent : undefined;
   return createFront([new BridgeRoutes(server.methods, model, createRouteParts(options))], options);
 }
@@ -92,8 +92,9 @@ export class BridgeRoutes implements Routes {
 
   async answer(asked: Asked): Promise<Response> {
     const { request, path } = asked;
-    const isRead = path === "/health" || path === "/tools";
-    if (request.method !== (isRead ? "GET" : "POST")) return notAllowed(isRead ? "GET" : "POST");
+    // Many a monitor asks for the head alone.
+    const allowed = path === "/health" ? "GET, HEAD" : path === "/tools" ? "GET" : "POST";
+    if (!allowed.split(", ").includes(request.method)) return notAllowed(allowed);
     const leaving = watchCaller(request);
     try {
       const answer = path === "/health"
@@ -105,7 +106,8 @@ export class BridgeRoutes implements Routes {
         : this.#call(asked, leaving);
       const body = await Promise.race([answer, leaving.left]);
       // Nobody reads it, but whoever called the handler waits for one.
-      return body ? reply(body, this.#parts.limits.messageBytes) : new Response(null, { status: 499 });
+      if (!body) return new Response(null, { status: 499 });
+      return request.method === "HEAD" ? headOf(body) : reply(body, this.#parts.limits.messageBytes);
     } finally {
       leaving.done();
     }

@@ -45,6 +45,14 @@ export type { AiSdkLanguageModel, AiSdkModelOptions } from "./model/ai_sdk_model
 export { workersAiModel } from "./model/workers_ai_model.ts";
 export type { WorkersAiBinding, WorkersAiModelOptions } from "./model/workers_ai_model.ts";
 export { directiveModel } from "./model/directive_model.ts";
+export { scriptedModel } from "./model/scripted_model.ts";
+export type {
+  ScriptedAnswer,
+  ScriptedCall,
+  ScriptedModel,
+  ScriptedModelOptions,
+  ScriptedTurn,
+} from "./model/scripted_model.ts";
 export type { ModelLimits } from "./model/wire/body.ts";
 export type { ModelTimeouts } from "./model/wire/patience.ts";
 export { Agent } from "./loop/agent.ts";

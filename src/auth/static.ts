@@ -75,7 +75,11 @@ interface Rule {
 
 function createAuthorizer(name: string, scheme: string, credential: Credential, rule: Rule): Authorizer {
   const redactor = new Redactor();
-  if (typeof credential !== "function") learn(redactor, credential, rule);
+  if (typeof credential !== "function") {
+    const wrong = whyWrong(credential, rule);
+    if (wrong !== undefined) throw new TypeError(wrong);
+    learn(redactor, credential);
+  }
   const valueFor = async (signal: AbortSignal | null | undefined): Promise<string> =>
     scheme + (typeof credential === "function" ? await ask(credential, signal, redactor, rule) : credential);
   return {
@@ -103,7 +107,9 @@ async function ask(
 ): Promise<string> {
   try {
     const value = await give(signal ?? undefined);
-    learn(redactor, value, rule);
+    const wrong = whyWrong(value, rule);
+    if (wrong !== undefined) throw new AuthorizationError(wrong, { delivery: "not-sent" });
+    learn(redactor, value);
     return value;
   } catch (cause) {
     signal?.throwIfAborted();
@@ -112,11 +118,21 @@ async function ask(
   }
 }
 
-/** Makes a value known, once it is checked. Words after a scheme ("Key …") are secrets too: a server may say one alone. */
-function learn(redactor: Redactor, value: unknown, { pattern, wanted }: Rule): void {
-  if (typeof value !== "string" || !pattern.test(value)) {
-    throw new TypeError(`Cannot use these credentials: expected ${wanted}`);
-  }
+/** Why what was given cannot be used, without a word of it; undefined where it can. */
+function whyWrong(value: unknown, { pattern, wanted }: Rule): string | undefined {
+  if (typeof value === "string" && pattern.test(value)) return undefined;
+  return `Cannot use these credentials: expected ${wanted}, found ${foundText(value)}`;
+}
+
+/** What there is in the place of credentials, without a word of it. */
+function foundText(value: unknown): string {
+  if (value === undefined || value === null) return `${value}`;
+  if (typeof value !== "string") return `a value of type ${typeof value}`;
+  return value === "" ? "an empty text" : "another text";
+}
+
+/** Makes a value known. Words after a scheme ("Key …") are secrets too: a server may say one alone. */
+function learn(redactor: Redactor, value: string): void {
   const rest = value.replace(/^[a-z-]+ +/i, "");
   for (const secret of new Set([value, rest, ...rest.split(" ")])) redactor.add(secret);
 }

@@ -153,6 +153,11 @@ function refusedAdvice({ method = "", rpcCode }: RpcError): string {
 }
 
 function adviceFor(error: Error): string {
+  const isRefused = error instanceof UnauthorizedError || error instanceof HttpStatusError;
+  // What servers say to a name that is not theirs (403, or 421 in Python): no credentials help there, and no other path.
+  if (isRefused && /\ballowedHosts\b|invalid host/i.test(error.message)) {
+    return "use a name or an address that the server knows, or let those who run it allow this one";
+  }
   if (error instanceof UnauthorizedError) {
     return error.status === 403
       ? "check that the credentials allow it"

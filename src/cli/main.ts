@@ -53,9 +53,8 @@ async function isProgram(): Promise<boolean> {
 function interruption(): AbortSignal {
   const stop = new AbortController();
   let isStopping = false;
-  const hasNoHangUp = ignoresHangUp();
   for (const [name, exitCode] of Object.entries(signals)) {
-    const isIgnored = name === "SIGHUP" && hasNoHangUp;
+    const isIgnored = name === "SIGHUP" && ignoresHangUp;
     process.on(name, () => {
       // It is listened to all the same: Deno takes each of them once there is one listener, and ends the program by those without.
       if (isIgnored) return;

@@ -7,6 +7,7 @@ import process from "node:process";
 import type { Progress } from "../protocol/mod.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import { InterruptedError, OutputError } from "./failure.ts";
+import { ignoresHangUp } from "./session/hang_up.ts";
 import { oneLine } from "./text/plain.ts";
 import { cut } from "./text/width.ts";
 
@@ -16,7 +17,7 @@ interface DenoOutput {
 }
 
 /** Begins the current line of a terminal anew. */
-export const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
+const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
 
 /**
  * Writes a result. Resolves when it is out, or when nobody reads it any more.
@@ -56,6 +57,21 @@ export function isWatched(): boolean {
   return process.stderr.isTTY === true;
 }
 
+/** Whether a line of the terminal can be drawn anew: a dumb one shows what would erase it. */
+function canRedraw(): boolean {
+  return isWatched() && process.env.TERM !== "dumb";
+}
+
+/** Erases the line that shows what is under way, where one can be there. */
+export async function clearLine(): Promise<void> {
+  if (canRedraw()) await writeError(eraseLine);
+}
+
+/** Warns of something that is done all the same. */
+export async function writeWarning(text: string): Promise<void> {
+  await writeError(`causeway: warning: ${oneLine(text)}\n`);
+}
+
 /** True when a person can be asked. */
 export function isAttended(): boolean {
   return isWatched() && process.stdin.isTTY === true;
@@ -74,9 +90,9 @@ export function hasColors(): boolean {
 /** What takes no longer than this is not said to be under way, in milliseconds. */
 const moment = 1_000;
 
-/** Shows on a terminal that something is under way, once it takes longer than a moment. */
+/** Shows on a terminal that can redraw a line that something is under way, once it takes longer than a moment. */
 export function createSpinner(text: string): { clear(): void } {
-  if (!isWatched()) return { clear() {} };
+  if (!canRedraw()) return { clear() {} };
   const begin = performance.now();
   let turn = 0;
   const timer = setInterval(() => {
@@ -92,7 +108,7 @@ export function createSpinner(text: string): { clear(): void } {
   };
 }
 
-/** One line that shows how far a call is, on a terminal only. */
+/** One line that shows how far a call is, on a terminal that can redraw it only. */
 export interface ProgressLine {
   show(progress: Progress): void;
   clear(): void;
@@ -107,7 +123,7 @@ export function createProgressLine(): ProgressLine {
   return {
     show({ progress, total, message }) {
       const now = performance.now();
-      if (!isWatched() || (now - shownAt < pause && progress !== total)) return;
+      if (!canRedraw() || (now - shownAt < pause && progress !== total)) return;
       shownAt = now;
       shown = true;
       // Servers may say anything here: only the number of the progress was looked at.
@@ -141,7 +157,8 @@ async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
   let ignoreStop = ignore;
   // A reader may be there, and take nothing: who ends the command does not wait for it.
   const stopped = new Promise<never>((_, reject) => {
-    const ends = Object.entries({ SIGINT: 130, SIGTERM: 143 }).map(([name, exitCode]) => {
+    const codes = { SIGINT: 130, SIGTERM: 143, ...(!ignoresHangUp && { SIGHUP: 129 }) };
+    const ends = Object.entries(codes).map(([name, exitCode]) => {
       const stop = (): void => reject(new InterruptedError(exitCode));
       process.on(name, stop);
       return () => void process.off(name, stop);

@@ -90,7 +90,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
     });
     const time = milliseconds ?? timeouts?.total ?? 5_000;
-    const stopTimer = clock.schedule(() => controller.abort(new TimeoutError("total", time)), time);
+    const end = () => controller.abort(new TimeoutError("total", time));
+    // The second turn lets in what had arrived while this program stood still: a token may have been given out for good.
+    let stopTimer = clock.schedule(() => stopTimer = clock.schedule(end, 0), time);
     const onAbort = () => controller.abort(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     const request: RequestInit = {

@@ -113,6 +113,19 @@ export function redactPatterns(text: string): string {
     );
 }
 
+/**
+ * Takes the secrets out of what a program says to a person, who has to be able to follow a link to sign in: the `state` of an
+ * authorization request (RFC 6749, section 4.1.1) is no credential, and without it its answer would not be known.
+ */
+export function redactWords(text: string, redact: ((text: string) => string) | undefined): string {
+  if (!redact) return text;
+  const shielded = text.replace(
+    /\S+/g,
+    (word) => /[?&]response_type=/.test(word) ? word.replace(/([?&]state)=/g, "$1\0=") : word,
+  );
+  return redact(shielded).replaceAll("state\0=", "state=");
+}
+
 /** The start of a foreign text in one line that a terminal can show: nothing in it moves the cursor or turns text around. */
 export function plain(text: string, length = 499): string {
   return excerpt(text, length).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, bunSpawn, openWebSocket, resolve } from "../runtime/bun.ts";
+import { baseEnvironment, bunSpawn, clock, openWebSocket, resolve } from "../runtime/bun.ts";
 import { listenBun } from "../runtime/serve/bun.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -41,6 +41,7 @@ export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createConnect(() => ({
+  clock,
   spawn: bunSpawn,
   environment: baseEnvironment,
   openWebSocket,

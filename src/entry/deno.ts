@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket, resolve } from "../runtime/deno.ts";
+import { baseEnvironment, clock, denoFetch, denoSpawn, openWebSocket, resolve } from "../runtime/deno.ts";
 import { listenDeno, upgradeDeno } from "../runtime/serve/deno.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -44,7 +44,7 @@ export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createConnect(() => ({
-  clock: denoClock,
+  clock,
   fetch: denoFetch,
   spawn: denoSpawn,
   environment: baseEnvironment,

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket, resolve } from "../runtime/node.ts";
+import { baseEnvironment, clock, createNodeFetch, nodeSpawn, openWebSocket, resolve } from "../runtime/node.ts";
 import { listenNode } from "../runtime/serve/node.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -43,6 +43,7 @@ export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  */
 export const connect: Connect = createConnect(() => ({
+  clock,
   fetch: createNodeFetch().fetch,
   spawn: nodeSpawn,
   environment: baseEnvironment,

@@ -55,10 +55,11 @@ export type ServeHttp = (handler: RequestHandler, options?: ServeHttpOptions) =>
 export function createServeHttp(listen: ListenHttp): ServeHttp {
   return async (handler, options = {}) => {
     checkHandler(handler);
-    const { port = 8080, webSocket } = options;
+    const { webSocket } = options;
+    const port = portOf(options.port ?? 8080);
     // A timer that is asked for more rings at once.
     const grace = Math.min(options.grace ?? 1_000, 2 ** 31 - 1);
-    const hostname = hostOf(options.hostname);
+    const hostname = hostOf(options.hostname ?? "");
     const admit = webSocket &&
       ((request: Request) => namesHost(request) ? webSocket.admit(request) : Promise.resolve(nameless()));
     const messageBytes = webSocket?.messageBytes ?? defaultLimits.messageBytes;
@@ -71,8 +72,15 @@ export function createServeHttp(listen: ListenHttp): ServeHttp {
   };
 }
 
+/** A text of digits is one too, as variables hold it. Of any other text Node makes a pipe of that name. */
+function portOf(given: number | string): number {
+  if (/^\d{1,5}$/.test(String(given)) && Number(given) < 65_536) return Number(given);
+  throw new RangeError(`"port" is ${String(given)}, expected a whole number from 0 to 65,535`);
+}
+
 /** The address to listen at: brackets belong to URLs alone, and an empty text would be every address of this machine. */
-function hostOf(given: string = ""): string {
+function hostOf(given: string): string {
+  if (typeof given !== "string") throw new TypeError(`"hostname" is ${String(given)}, expected a name or an address`);
   return given.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1";
 }
 

@@ -27,8 +27,12 @@ export class EventSource {
 
   /** Begins to listen. */
   listen(signal: AbortSignal | undefined): HubEvents {
-    const listener = new Listener(signal, () => this.#listeners.delete(listener));
+    const listener = new Listener(() => {
+      this.#listeners.delete(listener);
+      signal?.removeEventListener("abort", listener);
+    });
     this.#listeners.add(listener);
+    signal?.addEventListener("abort", listener);
     if (signal?.aborted) listener.end();
     return listener;
   }
@@ -41,16 +45,13 @@ export class EventSource {
 
 class Listener implements HubEvents {
   dropped = 0;
-  readonly #signal: AbortSignal | undefined;
   readonly #left: () => void;
   readonly #events: HubEvent[] = [];
   readonly #asked: ((next: Promise<IteratorResult<HubEvent>>) => void)[] = [];
   #ended: boolean | undefined;
 
-  constructor(signal: AbortSignal | undefined, left: () => void) {
-    this.#signal = signal;
+  constructor(left: () => void) {
     this.#left = left;
-    signal?.addEventListener("abort", this);
   }
 
   push(value: HubEvent): void {
@@ -86,7 +87,6 @@ class Listener implements HubEvents {
   end(): void {
     this.#ended = true;
     this.#left();
-    this.#signal?.removeEventListener("abort", this);
-    for (const ask of this.#asked.splice(0)) ask(this.next());
+    this.#asked.splice(0).forEach((ask) => ask(this.next()));
   }
 }

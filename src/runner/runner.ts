@@ -185,6 +185,7 @@ function createParts(options: RunnerOptions): RunnerParts {
   const shared = createRouteParts({ ...options, limits: { messageBytes, jsonNodes, ...options.limits } });
   const { clock, random, logger } = shared;
   const { servers = createMemoryStore(), records = createMemoryStore() } = stores;
+  checkFunctions(options);
   checkAgents(agents);
   const { fetch, resolve } = options.egress ?? {};
   const added = new TenantServers({ store: servers, fetch, resolve, oauth, clock, logger });
@@ -220,6 +221,16 @@ function createParts(options: RunnerOptions): RunnerParts {
   return parts;
 }
 
+/** What is made for each tenant is given by a function: what was made already would fail with the first request that wants it. */
+function checkFunctions(options: RunnerOptions): void {
+  for (const name of ["hubs", "relay", "forward", "direct", "runs", "oauth", "stored"] as const) {
+    // Null, too, is none.
+    const given: unknown = options[name] ?? undefined;
+    if (given === undefined || typeof given === "function") continue;
+    throw new TypeError(`Cannot make a runner: "${name}" is no function`);
+  }
+}
+
 function checkAgents(agents: NonNullable<RunnerOptions["agents"]>): void {
   const names = new Set<string>();
   for (const { name, create } of agents) {
@@ -241,7 +252,7 @@ function createPool(
   { added, clock, logger }: { readonly added: TenantServers } & Pick<RunnerParts, "clock" | "logger">,
 ): HubPool {
   const { hub, forward, hubs = forward && noHub, pool = {} } = options;
-  if ((hub === undefined) === (hubs === undefined)) {
+  if (!hub === !hubs) {
     throw new TypeError('Cannot make a runner: expected "hub" or "hubs", and not both');
   }
   const open = async (tenant: string): Promise<TenantHub> => {

@@ -3,12 +3,16 @@
  *
  * @module
  */
-import type { OpenWebSocket, Resolve } from "../ports.ts";
+import { patientClock, systemClock } from "../ports.ts";
+import type { Clock, OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
 import { openSocketWith } from "./headed_web_socket.ts";
 
 export { bunSpawn } from "./children/bun_spawn.ts";
 export { baseEnvironment } from "./children/node_environment.ts";
+
+/** The system's clock. */
+export const clock: Clock = patientClock(systemClock);
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

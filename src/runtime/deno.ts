@@ -4,7 +4,7 @@
  * @module
  */
 import process from "node:process";
-import { systemClock } from "../ports.ts";
+import { patientClock, systemClock } from "../ports.ts";
 import type { Clock, Fetch, Resolve, Spawn } from "../ports.ts";
 import { ConnectError, ConnectionClosedError } from "../protocol/errors.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan, systemResolve } from "./children/child.ts";
@@ -25,7 +25,7 @@ interface DenoChild {
 
 /** The part of Deno's global that is used, so that other tools need no types of Deno. */
 declare const Deno: {
-  unrefTimer(id: number): void;
+  unrefTimer(timer: unknown): void;
   readonly Command: new (command: string, options: {
     args: string[];
     env: Record<string, string>;
@@ -198,15 +198,16 @@ function turnedAway(url: string, error: { readonly cause?: Error }): ConnectionC
 }
 
 /** The system's clock; its background timers keep no process alive. */
-export const denoClock: Clock = {
+export const clock: Clock = patientClock({
   ...systemClock,
   schedule(callback, milliseconds, options) {
     if (!options?.background) return systemClock.schedule(callback, milliseconds);
-    const timer = Number(setTimeout(callback, Math.min(Math.max(milliseconds, 0), 2 ** 31 - 1)));
+    const timer = setTimeout(callback, Math.min(Math.max(milliseconds, 0), 2 ** 31 - 1));
+    // A number in older versions, else an object: it does nothing with the number of one.
     Deno.unrefTimer(timer);
     return () => clearTimeout(timer);
   },
-};
+});
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

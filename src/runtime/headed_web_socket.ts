@@ -38,5 +38,11 @@ export function openSocketWith(
     return Promise.reject(new ConnectError(`Cannot open "${urlWithoutQuery(url)}": ${message}`, { cause }));
   }
   // Nothing is awaited here: a server may speak at once, and who opened it has to listen by then.
-  return openSocket(url, options, signal, WebSocket);
+  const opening = openSocket(url, options, signal, WebSocket);
+  // So this is looked at beside it, before who waits hears of it. No runtime gives a code, and the address may have the word, too.
+  opening.catch((error) => {
+    const isUntrusted = error instanceof ConnectError && /[a-z:] certificate([ ':]|$)/.test(error.message);
+    if (isUntrusted) error.retryable = false;
+  });
+  return opening;
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import http from "node:http";
-import type { OpenWebSocket, Resolve } from "../ports.ts";
+import { patientClock, systemClock } from "../ports.ts";
+import type { Clock, OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
 import { proxyOf } from "./node_proxy.ts";
 import { openSocketWith, openWebSocketWithHeaders } from "./headed_web_socket.ts";
@@ -14,6 +15,9 @@ export { baseEnvironment } from "./children/node_environment.ts";
 export { createNodeFetch } from "./node_fetch.ts";
 export type { NodeFetch, NodeFetchOptions } from "./node_fetch.ts";
 export { nodeSpawn } from "./children/node_spawn.ts";
+
+/** The system's clock. */
+export const clock: Clock = patientClock(systemClock);
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;

@@ -19,7 +19,10 @@ import { proxyOf } from "./node_proxy.ts";
 
 /** Options of {@linkcode createNodeFetch}. */
 export interface NodeFetchOptions {
-  /** Resolves host names for connections, as `node:net` takes it: to pin addresses that were checked. */
+  /**
+   * Resolves host names for connections, as `node:net` takes it: to pin addresses that were checked. No proxy is taken then, since it
+   * would resolve them itself.
+   */
   lookup?: HostLookup | undefined;
   /** Certificate authorities in PEM form, instead of the well-known ones. */
   ca?: string | string[] | undefined;
@@ -57,9 +60,11 @@ export interface NodeFetch {
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { lookup, ca, keepAlive = 4_000 } = options;
   const proxyEnv = proxyOf(http.globalAgent);
-  const shared = { keepAlive: true, timeout: keepAlive, ...(lookup && { lookup }), ...(proxyEnv && { proxyEnv }) };
+  const way = lookup ? { lookup } : proxyEnv && { proxyEnv };
+  const shared = { keepAlive: true, timeout: keepAlive, ...way };
   const plain = new http.Agent(shared);
   const secure = new https.Agent(ca ? { ...shared, ca } : shared);
+  const endOld = [endInTime(plain, keepAlive), endInTime(secure, keepAlive)];
   const send: Fetch = (address, init) =>
     new Promise((resolve, reject) => {
       init.signal?.throwIfAborted();
@@ -75,6 +80,7 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
         method: init.method ?? "GET",
         headers: Object.fromEntries(headers),
       };
+      for (const end of endOld) end();
       const request = (isSecure ? https : http).request(url, options);
       new Reply(request, url, init, { resolve, reject }).listen();
       if (body === undefined || body instanceof Uint8Array) request.end(body);
@@ -86,6 +92,37 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
       plain.destroy();
       secure.destroy();
     },
+  };
+}
+
+/**
+ * Ends idle connections in time. Timers do that as well, but they are late where the program itself was at work for seconds: by
+ * then the server has ended them, and a request on such a one breaks.
+ *
+ * @param keepAlive How long one is kept, in milliseconds.
+ * @returns Ends those that are too old: to be called before each request.
+ */
+function endInTime(agent: http.Agent, keepAlive: number): () => void {
+  const ends = new WeakMap<object, number>();
+  let next = Infinity;
+  agent.on("free", (socket: { readonly timeout?: number }) => {
+    // The server may have asked for less.
+    const end = performance.now() + (socket.timeout || keepAlive);
+    ends.set(socket, end);
+    next = Math.min(next, end);
+  });
+  return () => {
+    const now = performance.now();
+    if (now < next) return;
+    next = Infinity;
+    for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) {
+      const end = ends.get(socket) ?? now;
+      if (end <= now) {
+        socket.destroy();
+        // Else the agent may still hand it out: it is told of its end later.
+        socket.emit("agentRemove");
+      } else next = Math.min(next, end);
+    }
   };
 }
 

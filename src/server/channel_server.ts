@@ -65,6 +65,8 @@ export function serveChannel(
 /** How long the last messages may take to be written at the end, in milliseconds. */
 const lastWords = 1_000;
 const defaultMaxRequests = 256;
+/** What tells the era: a client whose question was not answered for a while shakes hands, too, and takes what it hears first. */
+const openings: readonly unknown[] = ["server/discover", "initialize"];
 
 class ChannelServing implements ChannelServer {
   readonly closed: Promise<void>;
@@ -95,7 +97,7 @@ class ChannelServing implements ChannelServer {
   #running = 0;
   #owed = 0;
   #strays = 0;
-  /** What came while `initialize` is being answered: nothing may overtake that answer. */
+  /** What came while one of `openings` is being answered: nothing may overtake that answer. */
   #waiting: string[] | undefined;
   #isEnding = false;
   #inputEnded = false;
@@ -193,7 +195,7 @@ class ChannelServing implements ChannelServer {
     }
     this.#owed++;
     if (Array.isArray(value)) this.#batch(value);
-    else if (isObject(value) && value.method === "initialize") this.#opening(value);
+    else if (isObject(value) && openings.includes(value.method)) this.#opening(value);
     else this.#take(value, this.#answered);
   }
 

@@ -29,7 +29,39 @@ import type { Era, Revision } from "../protocol/revisions.ts";
 export type { ConstantItem, ConstantJson } from "../protocol/json_rpc.ts";
 
 /** A schema of any library that speaks Standard Schema, version 1 (zod, valibot, arktype, …), or a JSON Schema. */
-export type AnySchema = StandardSchema | JsonSchema | ConstantJson;
+export type AnySchema = StandardSchema | JsonSchema | ConstantJson | ForeignJsonSchema;
+
+/**
+ * A JSON Schema as the types of another library tell it: TypeBox, `toJsonSchema` of valibot and of arktype, `JSONSchema7`. An
+ * interface is no {@linkcode JsonSchema} to TypeScript, whatever is in it, so it is known by one of these.
+ */
+export interface ForeignJsonSchema {
+  /** The dialect. */
+  readonly $schema?: string | undefined;
+  /** Another place, where it stands. */
+  readonly $ref?: string | undefined;
+  /** The types that fit. */
+  readonly type?: string | readonly string[] | undefined;
+  /** The members of an object. */
+  readonly properties?: { readonly [name: string]: ForeignPart } | undefined;
+  /** The values that fit. */
+  readonly enum?: readonly unknown[] | undefined;
+  /** The one value that fits. */
+  readonly const?: unknown;
+  /** Schemas that all fit. */
+  readonly allOf?: readonly ForeignPart[] | undefined;
+  /** Schemas of which some fit. */
+  readonly anyOf?: readonly ForeignPart[] | undefined;
+  /** Schemas of which one fits. */
+  readonly oneOf?: readonly ForeignPart[] | undefined;
+  /** A schema that does not fit. */
+  readonly not?: ForeignPart | undefined;
+  /** A schema of a library is a {@linkcode StandardSchema}. */
+  readonly "~standard"?: undefined;
+}
+
+/** A part of a {@linkcode ForeignJsonSchema}: what libraries make of it has no member in common, but none is a {@linkcode StandardSchema}. */
+export type ForeignPart = boolean | (object & { readonly "~standard"?: undefined });
 
 /** The part of Standard Schema that is used (https://standardschema.dev): how a value is checked, and what types it has. */
 export interface StandardSchema<Input = unknown, Output = Input> {

@@ -55,6 +55,8 @@ export type {
   Completer,
   ConstantItem,
   ConstantJson,
+  ForeignJsonSchema,
+  ForeignPart,
   PromptArgumentOptions,
   PromptHandler,
   PromptOptions,

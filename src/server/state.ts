@@ -36,12 +36,15 @@ const purpose = "causeway request state 1";
 export function createStateSealer(options: StateSealerOptions = {}): StateSealer {
   const leastSecret = 16;
   const { secret, ttl = 600_000, clock = systemClock, random = systemRandom } = options;
-  const bytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
+  // What is neither text nor bytes (a number, a CryptoKey) has none: the key would be one that anybody can guess.
+  const bytes = typeof secret === "string"
+    ? new TextEncoder().encode(secret)
+    : secret && new Uint8Array(Object(secret));
   if (bytes && bytes.length < leastSecret) {
     throw new RangeError(`"secret" has ${bytes.length} bytes: expected at least ${leastSecret}`);
   }
   if (!(ttl > 0 && Number.isFinite(ttl))) throw new RangeError(`"ttl" is ${ttl}: expected a positive number`);
-  return new GcmSealer(clock, random, bytes && new Uint8Array(bytes), ttl);
+  return new GcmSealer(clock, random, bytes, ttl);
 }
 
 class GcmSealer implements StateSealer {

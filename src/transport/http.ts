@@ -79,6 +79,7 @@ export class HttpTransport implements Transport {
       clock,
       replies: new Set(),
       read: 0,
+      answers: 0,
       // Found by measurement on 2.9.5: also a POST is sent again, also on a fresh connection.
       isDeno: /^Deno/.test(globalThis.navigator?.userAgent),
       sessionId,
@@ -102,9 +103,16 @@ export class HttpTransport implements Transport {
     const { id, method } = message as Partial<JsonRpcRequest>;
     const legacy = options?.legacy;
     if (legacy) this.legacy = options;
-    const reply = new HttpReply(this.#context, exchange, options);
+    const context = this.#context;
+    // Answers are requests of their own: a server that asks without end would use up what this program may have open, often 1,024.
+    if (!method && context.answers > 499) return () => {};
+    const reply = new HttpReply(context, exchange, options);
     const asks = id !== undefined && method !== undefined;
-    void reply.run(asks, text, method);
+    const done = reply.run(asks, text, method);
+    if (!method) {
+      context.answers++;
+      void done.then(() => context.answers--);
+    }
     return (reason) => {
       if (!reply.cancel() || !legacy || !asks || method === "initialize") return;
       this.send(

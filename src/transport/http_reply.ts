@@ -41,6 +41,8 @@ export interface HttpContext {
   replies: Set<HttpReply>;
   /** How many were read to their end. */
   read: number;
+  /** How many answers to questions of the server are on their way. */
+  answers: number;
   /** Deno's fetch sends a text again by itself when the connection breaks; what must not run twice goes as a Blob. */
   readonly isDeno: boolean;
   /** Legacy 2025-03-26: arrays of messages are taken apart. */

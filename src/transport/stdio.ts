@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { redactWords } from "../egress/redact.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, ExitStatus, Logger, Spawn, SpawnedProcess } from "../ports.ts";
 import { ConnectionClosedError, LimitExceededError, McpError, PeerExitedError } from "../protocol/errors.ts";
@@ -25,6 +26,11 @@ export interface StdioCommand {
   cwd?: string | undefined;
   /** Whether the child gets the short safe list of the parent's variables (`PATH`, `HOME`, …) too. Default true. */
   inheritEnv?: boolean | undefined;
+  /**
+   * Hears each line that the child writes to its standard error, without its end: untrusted text, with the secrets that `redact`
+   * finds in that line taken out. Of a line of more than `limits.messageBytes` only an end is told. What it throws goes to the `logger`.
+   */
+  onStderr?: ((line: string) => void) | undefined;
 }
 
 /** What a stdio channel asks of the world. */
@@ -61,6 +67,7 @@ const outputGrace = 100;
 const exitGrace = 100;
 const endingGrace = 400;
 const killGrace = 10;
+const newline = 10;
 const keptStderr = 64 * 1024;
 const shownStderr = 2048;
 
@@ -71,8 +78,13 @@ const shownStderr = 2048;
  *
  * @param command What to start.
  * @param ports How to start it.
+ * @throws {TypeError} When the command is no text, or its arguments are no list.
  */
 export function createStdioChannel(command: StdioCommand, ports: StdioPorts): StdioChannel {
+  const { command: program, args } = command;
+  if (typeof program !== "string") throw new TypeError('Cannot start a program: "command" is no text');
+  // Of a text each letter would be an argument.
+  if (!Array.isArray(args ?? [])) throw new TypeError(`Cannot start "${program}": "args" is no list of texts`);
   return new ProcessChannel(command, ports);
 }
 
@@ -85,6 +97,7 @@ class ProcessChannel implements StdioChannel {
   readonly #closeTime: number;
   readonly #lines: LineSplitter;
   readonly #stderr = new TextTail(keptStderr);
+  readonly #errorLines: LineSplitter | undefined;
   #receiver: ChannelReceiver | undefined;
   #process: SpawnedProcess | undefined;
   #starting: Promise<SpawnedProcess> | undefined;
@@ -105,21 +118,21 @@ class ProcessChannel implements StdioChannel {
     this.label = command.command;
     this.#clock = ports.clock ?? systemClock;
     this.#closeTime = ports.timeouts?.close ?? defaultTimeouts.close;
-    this.#lines = new LineSplitter(
-      ports.limits?.messageBytes ?? defaultLimits.messageBytes,
-      (line) => this.#line(line),
-    );
+    const longest = ports.limits?.messageBytes ?? defaultLimits.messageBytes;
+    this.#lines = new LineSplitter(longest, (line) => this.#line(line));
+    const { onStderr } = command;
+    this.#errorLines = onStderr && new LineSplitter(longest, (line) => void this.#tell(onStderr, line));
   }
 
   async open(receiver: ChannelReceiver): Promise<void> {
-    const { command, args = [], env = {}, cwd, inheritEnv = true } = this.#command;
+    const { command, args, env = {}, cwd, inheritEnv = true } = this.#command;
     this.#receiver = receiver;
     if (this.#closing) throw this.#closed("not-sent");
     const all = inheritEnv ? this.#ports.baseEnvironment?.(env) ?? env : env;
-    this.#starting = this.#ports.spawn({ command, args, env: all, cwd }, {
+    this.#starting = this.#ports.spawn({ command, args: args ?? [], env: all, cwd }, {
       output: (chunk) => this.#output(chunk),
       outputEnd: () => this.#outputEnd(),
-      errorOutput: (chunk) => this.#stderr.push(chunk),
+      errorOutput: (chunk) => this.#errorOutput(chunk),
       exit: (status) => this.#exit(status),
     });
     this.#process = await this.#starting;
@@ -147,8 +160,7 @@ class ProcessChannel implements StdioChannel {
   }
 
   stderr(): string {
-    const text = this.#stderr.text();
-    return this.#ports.redact?.(text) ?? text;
+    return redactWords(this.#stderr.text(), this.#ports.redact);
   }
 
   #output(chunk: Uint8Array): void | Promise<void> {
@@ -199,8 +211,32 @@ class ProcessChannel implements StdioChannel {
     this.#fail(new ConnectionClosedError(message, { server: this.label, retryable: true }));
   }
 
+  #errorOutput(chunk: Uint8Array): void {
+    this.#stderr.push(chunk);
+    for (let from = 0; this.#errorLines && from < chunk.length;) {
+      const end = chunk.indexOf(newline, from) + 1 || chunk.length;
+      try {
+        this.#errorLines.push(chunk.subarray(from, end));
+      } catch {
+        // Of a line that is too long only what comes later is told; its neighbours are told, too.
+      }
+      from = end;
+    }
+  }
+
+  /** Tells a line to its listener, which may be an async function. */
+  async #tell(onStderr: (line: string) => void, line: string): Promise<void> {
+    try {
+      await onStderr(redactWords(line, this.#ports.redact));
+    } catch (error) {
+      const fields = { server: this.label, error };
+      this.#ports.logger?.({ level: "warning", message: "The listener to standard error failed", fields });
+    }
+  }
+
   #exit(status: ExitStatus): void {
     this.#status = status;
+    this.#errorLines?.end();
     this.#wake();
     void this.#exited();
   }

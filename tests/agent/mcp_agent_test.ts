@@ -51,6 +51,7 @@ test("all of it can be imported from one place", async () => {
     "isApiAgent",
     "openAiModel",
     "samplingHandler",
+    "scriptedModel",
     "textOfMessage",
     "toMcpServer",
     "unknownTool",

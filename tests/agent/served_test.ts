@@ -175,6 +175,25 @@ describe("the bridge", () => {
   const bridge = (agent: McpAgentShape = new BothAgent()) => createBridgeHandler(agent);
   const json = async (response: Promise<Response>) => (await response).json();
 
+  test("monitors may ask for the head of its health alone", async () => {
+    const handler = bridge(new RichAgent());
+    const { length } = await (await handler(get("/health"))).text();
+    const head = await handler(new Request("http://localhost/health", { method: "HEAD" }));
+    const { status, headers } = head;
+    assertEquals([status, headers.get("content-type"), headers.get("content-length")], [
+      200,
+      "application/json",
+      String(length),
+    ]);
+    assertEquals(await head.text(), "");
+    for (const [path, allowed] of [["health", "GET, HEAD"], ["tools", "GET"], ["tools/x", "POST"]]) {
+      const refused = await handler(
+        new Request(`http://localhost/${path}`, { method: path === "tools" ? "HEAD" : "PUT" }),
+      );
+      assertEquals([refused.status, refused.headers.get("allow")], [405, allowed]);
+    }
+  });
+
   test("health and tools", async () => {
     assertEquals(await json(bridge(new RichAgent())(get("/health"))), {
       status: "healthy",
@@ -258,6 +277,22 @@ describe("the bridge", () => {
     assertEquals(log.length, 1);
     const busy = bridge(new BothAgent(() => Promise.reject(new ModelError("Later", { status: 503 }))));
     assertEquals((await errorOf(await busy(post("/chat", { query: "x" })))).message, "Later");
+  });
+
+  test("its logger hears of its tools too, where the server has no logger of its own", async () => {
+    const agent = {
+      getMcpToolDefinitions: () => [{ name: "Odd_Name", inputSchema: {} }],
+      executeMcpTool: () => {
+        throw new Error("no disk");
+      },
+    };
+    for (const isOwn of [false, true]) {
+      const heard: string[] = [];
+      const logger = ({ message }: LogRecord): void => void heard.push(message);
+      const handler = createBridgeHandler(agent, isOwn ? { serverOptions: { logger } } : { logger });
+      assertEquals((await json(handler(post("/tools/Odd_Name", {})))).isError, true);
+      assertEquals(heard, ["The name of a tool is no lower-case words with dashes", "A tool failed"]);
+    }
   });
 
   test("a caller that leaves stops the model, also one that does not look at the signal", async () => {

@@ -66,15 +66,17 @@ describe("bearerAuth", () => {
   });
 
   test("what the function throws, and what it gives that is no token, is an error of the sign-in: nothing was sent", async () => {
-    const gives: [string, Credential][] = [
-      ["throws", () => Promise.reject(new Error("the vault is shut"))],
-      ["empty", () => ""],
-      ["two lines", () => "hunter2-first\r\nX-Other: second"],
-      ["no text", (() => 7) as unknown as Credential],
+    const gives: [string, () => unknown, string][] = [
+      ["throws", () => Promise.reject(new Error("the vault is shut")), "Cannot get the credentials"],
+      ["empty", () => "", "found an empty text"],
+      ["two lines", () => "hunter2-first\r\nX-Other: second", "found another text"],
+      ["no text", () => 7, "found a value of type number"],
+      ["a variable that is not set", () => undefined, "found undefined"],
     ];
-    for (const [name, give] of gives) {
+    for (const [name, give, says] of gives) {
       const { fetch, seen } = noting("authorization");
-      const error = await assertRejects(() => connect(url, { auth: bearerAuth(give), fetch }), AuthorizationError);
+      const auth = bearerAuth(give as Credential);
+      const error = await assertRejects(() => connect(url, { auth, fetch }), AuthorizationError, says);
       assertEquals([error.delivery, error.retryable, error.server, seen.length], ["not-sent", false, url, 0], name);
       assert(!`${error.stack} ${error.cause}`.includes("hunter2"), name);
     }
@@ -125,6 +127,11 @@ describe("bearerAuth", () => {
       const error = assertThrows(() => bearerAuth(wrong as string), TypeError, "Cannot use these credentials");
       assert(!/h.nter2/.test(`${error.message} ${error.stack?.split("\n")[0]}`), error.message);
     }
+    // Where a variable is not set, above all.
+    const found = [undefined, null, "", 7, "h\u00fcnter2"].map((wrong) => {
+      return assertThrows(() => bearerAuth(wrong as string), TypeError).message.split(", found ")[1];
+    });
+    assertEquals(found, ["undefined", "null", "an empty text", "a value of type number", "another text"]);
   });
 });
 

@@ -103,27 +103,31 @@ describe("causeway: Ctrl-C", () => {
     });
   }
 
-  test("SIGTERM is obeyed where nobody takes the results", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
-    const [pidFile, first] = [join(folder, "pid"), join(folder, "first")].map(quote);
-    const words = [...program("src/cli/main.ts"), "call", peer("modern"), "big", "bytes=3000000"].map(quote).join(" ");
-    const reader = `{ head -c 1 > ${first}; sleep 30; }`;
-    const script = `{ ${words} & echo $! > ${pidFile}; wait $!; echo "code $?" >&2; } | ${reader}`;
-    const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "ignore", "pipe"], detached: true });
-    try {
-      let err = "";
-      shell.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
-      await until(() => readIf(join(folder, "first")) !== "", "the first of the results");
-      const pid = Number(readIf(join(folder, "pid")));
-      assert(pid > 0, "which program it is");
-      process.kill(pid, "SIGTERM");
-      await until(() => err.includes("code"), "the end");
-      assertEquals(err, "causeway: interrupted\ncode 143\n");
-    } finally {
-      process.kill(-(shell.pid ?? 0), "SIGKILL");
-      rmSync(folder, { recursive: true });
-    }
-  });
+  for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+    test(`${signal} is obeyed where nobody takes the results`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+      const [pidFile, first] = [join(folder, "pid"), join(folder, "first")].map(quote);
+      const words = [...program("src/cli/main.ts"), "call", peer("modern"), "big", "bytes=3000000"].map(quote).join(
+        " ",
+      );
+      const reader = `{ head -c 1 > ${first}; sleep 30; }`;
+      const script = `{ ${words} & echo $! > ${pidFile}; wait $!; echo "code $?" >&2; } | ${reader}`;
+      const shell = spawn("sh", ["-c", script], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+      try {
+        let err = "";
+        shell.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
+        await until(() => readIf(join(folder, "first")) !== "", "the first of the results");
+        const pid = Number(readIf(join(folder, "pid")));
+        assert(pid > 0, "which program it is");
+        process.kill(pid, signal);
+        await until(() => err.includes("code"), "the end");
+        assertEquals(err, `causeway: interrupted\ncode ${code}\n`);
+      } finally {
+        process.kill(-(shell.pid ?? 0), "SIGKILL");
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
 
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));

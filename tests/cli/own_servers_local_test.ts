@@ -1,7 +1,10 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { serversOfConfigs } from "../../src/cli/serve/servers.ts";
+import { growth } from "../support/clocks/growth.ts";
+import { TestWorld } from "./auth/world.ts";
 import { assertFailure, inPlace, program } from "./support.ts";
 import type { Run } from "./support.ts";
 
@@ -215,6 +218,59 @@ describe("causeway servers remove, enable, disable and import", () => {
     await inPlace({ "app/causeway.json": '{ "mcpServers": { "a": { }, "a": { } } }' }, async ({ run, root }) => {
       assertFailure(await run("servers", "remove", "a", "--here"), 2, /change it by hand/);
       assertStringIncludes(readFileSync(join(root, "app", "causeway.json"), "utf8"), '"a": { }, "a"');
+    });
+  });
+});
+
+describe("a config of very many servers", () => {
+  const servers = (count: number): Record<string, object> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, { command: "sh", args: [`${at}`] }]));
+  const many = (count: number, more: object = {}): string =>
+    JSON.stringify({ mcpServers: { ...servers(count), ...more } });
+
+  test("is read once by who reads all of them, and as it is read one by one", async () => {
+    await inPlace({ "app/500.json": many(500), "app/2000.json": many(2_000) }, async ({ root }) => {
+      const wanted = { timeout: undefined, world: new TestWorld() };
+      const reading = await growth(500, async (count) => {
+        const path = join(root, "app", `${count}.json`);
+        const one = await serversOfConfigs([path], { ...wanted, names: ["s9"] });
+        return async () => {
+          const found = await serversOfConfigs([path], { ...wanted, names: undefined });
+          assertEquals([found.size, JSON.stringify(found.get("s9"))], [count, JSON.stringify(one.get("s9"))]);
+        };
+      });
+      assertLess(reading, 10);
+    });
+  });
+
+  test("says of each what is wrong with it, also where that is more than is kept of one file", async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`bad${at}`, { command: `\${NO_${at}}` }]));
+    await inPlace({ "app/mcp.json": many(2, wrong) }, async ({ run }) => {
+      const { code, out, err } = await run("servers", "list");
+      assertEquals([code, out.split("\n").filter((line) => line.endsWith("cannot be used")).length], [0, 250]);
+      for (let at = 0; at < 250; at++) assertStringIncludes(err, `NO_${at}`);
+    });
+  });
+
+  test("is imported in one go, and a file that would be too large to be read is not written", async () => {
+    const files = { "app/.mcp.json": many(1_500), "app/causeway.json": '{\n  // mine\n  "mcpServers": {}\n}\n' };
+    await inPlace(files, async ({ root, run }) => {
+      const here = join(root, "app", "causeway.json");
+      const { code, out, err } = await run("servers", "import", "--all", "--here");
+      assertEquals([code, out.split("\n").length, err], [0, 1_501, ""]);
+      const before = readFileSync(here, "utf8");
+      assertStringIncludes(before, "{\n  // mine\n");
+      assertEquals(JSON.parse(before.replace("// mine", "")).mcpServers, servers(1_500));
+      writeFileSync(
+        join(root, "app", ".mcp.json"),
+        JSON.stringify({ mcpServers: { big: { command: "x".repeat(1_000_000) } } }),
+      );
+      assertFailure(
+        await run("servers", "import", "big", "--here"),
+        2,
+        /Cannot write ".*": it would be larger than 1 MiB/,
+      );
+      assertEquals(readFileSync(here, "utf8"), before);
     });
   });
 });

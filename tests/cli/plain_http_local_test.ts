@@ -6,6 +6,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
 import { withClient } from "../../src/cli/session/session.ts";
+import { inPlace } from "./support.ts";
 
 const addresses = Object.values(networkInterfaces()).flat();
 const address = addresses.find((one) => one?.family === "IPv4" && !one.internal)?.address;
@@ -43,5 +44,19 @@ describe("a server that is reached without encryption", { concurrency: false }, 
       assertMatch(texts[0] ?? "", /^causeway: .*without encryption/);
       assertEquals(await said(`http://127.0.0.1:${host.port}/mcp`, isTTY), []);
     }
+  });
+
+  test("is warned of also where it is one of several", { skip }, async () => {
+    const server = new McpServer({ name: "open", version: "1.0.0" });
+    await using host = await serveHttp(createHandler(server, { allowedHosts: "*" }), { port: 0, hostname: "0.0.0.0" });
+    const open = { url: `http://${address}:${host.port}/mcp` };
+    const mcpServers = { open, off: { ...open, disabled: true }, here: { url: `http://127.0.0.1:${host.port}/mcp` } };
+    const warning = `causeway: warning: "${address}" is reached without encryption; use https:\n`;
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers }) }, async ({ run }) => {
+      for (const words of [["serve"], ["bridge", open.url], ["run", "say done"]]) {
+        const { code, err } = await run(...words);
+        assertEquals([code, err], [0, warning], words.join(" "));
+      }
+    });
   });
 });

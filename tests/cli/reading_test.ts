@@ -10,6 +10,7 @@ import { nearest } from "../../src/hub/config/nearest.ts";
 import { firstLine, oneLine, plain } from "../../src/cli/text/plain.ts";
 import { hasRounded, resultText, unsaid } from "../../src/cli/text/result.ts";
 import { typeText } from "../../src/cli/text/schema.ts";
+import type { JsonValue } from "../../src/protocol/json_rpc.ts";
 import type { ElicitRequest } from "../../src/protocol/mod.ts";
 import { stopwatch } from "../support/clocks/stopwatch.ts";
 
@@ -146,6 +147,19 @@ describe("text of servers", () => {
     assertEquals(rounded, [true, false]);
   });
 
+  test("what a server puts under `result` since it is no object is not shown a second time", () => {
+    const shown = (texts: readonly string[], structuredContent: JsonValue) =>
+      resultText({ content: texts.map((text) => ({ type: "text", text })), structuredContent });
+    assertEquals(shown(["done"], { result: "done" }), "done\n");
+    assertEquals(shown(["3.0"], { result: 3 }), "3.0\n");
+    assertEquals(shown(["[1, 2]"], { result: [1, 2] }), "[1, 2]\n");
+    assertEquals(shown(["one", '{ "b": 2 }'], { result: ["one", { b: 2 }] }), 'one\n{ "b": 2 }\n');
+    // What no text says whole is.
+    assertEquals(shown(["one"], { result: ["one", "two"] }), 'one\n{\n  "result": [\n    "one",\n    "two"\n  ]\n}\n');
+    assertEquals(shown(["done"], { result: "done", took: 1 }), 'done\n{\n  "result": "done",\n  "took": 1\n}\n');
+    assertEquals(shown([], { result: [] }), '{\n  "result": []\n}\n');
+  });
+
   test("the nearest name: few changes, case, dashes and turned words do not count", () => {
     const names = ["get-sum", "echo", "list_issues", "create_issue"];
     assertEquals(nearest("ecko", names), "echo");
@@ -185,6 +199,76 @@ describe("questions of servers", () => {
       content: { age: 41, member: false, size: "l", tags: ["a", "b"] },
     });
     assertEquals(person.told.filter((text) => text.startsWith("  age")).length, 3);
+  });
+
+  test("it is said that several may be chosen, and how a date is written; what has not the format is asked again", async () => {
+    const person = terminal([
+      "y",
+      "a c",
+      "a,b",
+      "nobody",
+      "ada@example.com",
+      "tomorrow",
+      "2026-01-31",
+      "noon",
+      "",
+      "",
+      "",
+    ]);
+    const requestedSchema: object = {
+      type: "object",
+      properties: {
+        tags: { type: "array", items: { type: "string", enum: ["a", "b"] } },
+        mail: { type: "string", format: "email" },
+        day: { type: "string", format: "date" },
+        at: { type: "string", format: "date-time" },
+        page: { type: "string", format: "uri" },
+        other: { type: "string", format: "toString" },
+      },
+      required: ["tags", "mail", "day"],
+    };
+    const request = { message: "When?", requestedSchema } as ElicitRequest;
+    const { content } = await fillForm(request, "shop", person);
+    assertEquals(content, { tags: ["a", "b"], mail: "ada@example.com", day: "2026-01-31" });
+    const said = [...new Set(person.told.slice(2))];
+    assertEquals(said, [
+      "  tags (some of a | b, with commas between): ",
+      '  must be one of "a", "b"\n',
+      "  mail (email, as ada@example.com): ",
+      '  must have the format "email"\n',
+      "  day (date, as 2026-01-31): ",
+      '  must have the format "date"\n',
+      "  at (date-time, as 2026-01-31T12:00:00Z) [skip]: ",
+      '  must have the format "date-time"\n',
+      "  page (uri, as https://example.com) [skip]: ",
+      "  other (string) [skip]: ",
+    ]);
+  });
+
+  test("a choice is what is shown of it, also where that has a comma, or is the value of another one", async () => {
+    const filled = async (field: object, answer: string): Promise<unknown> => {
+      const requestedSchema = { type: "object", properties: { it: field }, required: ["it"] };
+      const request: object = { message: "Which?", requestedSchema };
+      const { content } = await fillForm(request as ElicitRequest, "s", terminal(["", answer]));
+      return content?.it;
+    };
+    const titled = [{ const: "p", title: "Paris, France" }, { const: "l", title: "London" }];
+    const swapped = [{ const: "1", title: "2" }, { const: "2", title: "1" }];
+    assertEquals(
+      [
+        await filled(
+          { type: "array", items: { enum: ["Paris, France", "London", "Paris"] } },
+          "Paris, France,London, Paris",
+        ),
+        await filled({ type: "array", items: { anyOf: titled } }, "london, paris, france"),
+        await filled({ type: "array", items: { anyOf: titled } }, "l,"),
+        await filled({ type: "array", items: { anyOf: titled } }, ""),
+        await filled({ type: "string", oneOf: swapped }, "1"),
+        await filled({ type: "string", enum: ["Berlin", "berlin"] }, "berlin"),
+        await filled({ type: "string", enum: ["  A  B ", "b"] }, "A B"),
+      ],
+      [["Paris, France", "London", "Paris"], ["l", "p"], ["l"], [], "2", "berlin", "  A  B "],
+    );
   });
 
   test("no is a decline, the end of the input a cancel", async () => {

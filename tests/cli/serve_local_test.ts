@@ -11,7 +11,7 @@ import { readServeOptions } from "../../src/cli/serve/options.ts";
 import { connect } from "../../src/entry/local.ts";
 import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
 import { isAlive } from "../suites/spawn.ts";
-import { assertFailure, causeway, peer, program, quote } from "./support.ts";
+import { assertFailure, causeway, inPlace, peer, program, quote } from "./support.ts";
 
 /** Serves over HTTP while `use` runs; then Ctrl-C. Gives how it ended, and whether the server behind is gone. */
 async function overHttp(
@@ -198,6 +198,19 @@ describe("causeway serve and bridge", () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  test("what is wrong with one of several names it, though its name be a part of what is said", async () => {
+    const mcpServers = { end: { command: "sh", args: ["-c", "exit 3"] }, no: { command: "no-such-program" } };
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers }) }, async ({ run }) => {
+      const { err } = await run("serve");
+      assertEquals(err.trim().split("\n").map((line) => line.split(" ").slice(0, 3).join(" ")).sort(), [
+        'causeway: "end": "sh"',
+        'causeway: "no": Cannot',
+      ]);
+      const alone = await run("bridge", "end");
+      assert(alone.err.startsWith('causeway: "sh" ended with exit code 3'), alone.err);
+    });
   });
 
   test("Ctrl-C while a program is silent: it is ended, and none is started in its place", async () => {

@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { CommandLine } from "../../src/cli/command_line.ts";
 import { anchor } from "../../src/cli/config/anchor.ts";
-import { openOwn, saveServer } from "../../src/cli/config/own.ts";
+import { openOwn, saveServers } from "../../src/cli/config/own.ts";
 import { UsageError } from "../../src/cli/failure.ts";
 import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import { assertFailure, causeway } from "./support.ts";
@@ -80,7 +80,10 @@ describe("a config that cannot be written", () => {
     test(`is told with what helps: ${name}`, { skip: process.platform === "win32" }, async () => {
       const own = await openOwn({ words: [], json: false, ...line } as unknown as CommandLine);
       const path = "/dev/null/app/causeway.json";
-      const error = await assertRejects(() => saveServer({ ...own, path, text: undefined }, "x", {}), UsageError);
+      const error = await assertRejects(
+        () => saveServers({ ...own, path, text: undefined }, new Map([["x", {}]])),
+        UsageError,
+      );
       assertEquals(error.message, `Cannot write "${path}": a part of the path is a file; ${advice}`);
     });
   }

@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { checkArguments } from "../../src/cli/arguments/check.ts";
 import { readPieces } from "../../src/cli/arguments/pieces.ts";
 import { buildArguments } from "../../src/cli/arguments/values.ts";
 import { readCommandLine } from "./session/read_line.ts";
-import { describeFailure } from "../../src/cli/failure.ts";
+import { describeFailure, UsageError } from "../../src/cli/failure.ts";
 import { resolveTarget } from "../../src/cli/target/target.ts";
+import type { JsonObject } from "../../src/protocol/json_rpc.ts";
+import type { Tool } from "../../src/protocol/mod.ts";
 
 const never = new AbortController().signal;
 
@@ -160,6 +162,22 @@ describe("arguments", () => {
     checkArguments({ name: "t", inputSchema: { $ref: "https://example.com/unknown" } }, { any: 1 });
   });
 
+  test("that fit only since the schema says nothing of their name are warned of", () => {
+    const properties = { limit: { type: "number" }, "dry-run": { type: "boolean" } };
+    const warning = (args: JsonObject, inputSchema: JsonObject = { type: "object", properties }): string | undefined =>
+      checkArguments({ name: "list", inputSchema }, args);
+    const says = 'among the arguments of "list" there is no "lmit" (did you mean "limit"?); it is called all the same';
+    assertEquals(warning({ limit: 1, lmit: 2 }), says);
+    assertEquals(warning({ limit: 1 }), undefined);
+    // Whoever says something of other names, or nothing of any, takes them.
+    for (const additionalProperties of [true, {}, { type: "number" }]) {
+      assertEquals(warning({ lmit: 2 }, { type: "object", properties, additionalProperties }), undefined);
+    }
+    assertEquals(warning({ lmit: 2 }, { type: "object" }), undefined);
+    const many = warning({ a1: 1, b2: 2, c3: 3, d4: 4 }) ?? "";
+    assertMatch(many, /there is no "a1"; there is no "b2"; there is no "c3"; …; it is called/);
+  });
+
   test("that are missing are named, whatever they are called", async () => {
     const required = ["constructor", "toString", "__proto__"];
     const tool = { name: "t", inputSchema: { type: "object", required } };
@@ -174,6 +192,38 @@ describe("arguments", () => {
     await refused(() => check("a=1", "B=1"), /do not fit: there is no "B" \(did you mean "b"\?\)/);
     await refused(() => check("a=1", "b=2"), /do not fit: "b" /);
     await refused(() => check("a=1", "c=y"), /do not fit: "c" /);
+  });
+
+  test("that a schema allows in other ways than by name are not called wrong, and each wrong one is told once", () => {
+    const why = (schema: object, args: JsonObject): string => {
+      const tool = { name: "t", inputSchema: { type: "object", ...schema } as Tool["inputSchema"] };
+      const error = assertThrows(() => checkArguments(tool, args), UsageError) as UsageError;
+      return error.message.replace(/^The arguments of "t" do not fit: (.*); causeway tools shows .*$/, "$1");
+    };
+    const number = { type: "number" };
+    const wrong = '"a" must be of the type number, and is "x"';
+    assertEquals(
+      [
+        why({ properties: { a: number }, additionalProperties: { type: "string" } }, { a: "x", "X-Other": "v" }),
+        why({ properties: { a: number }, patternProperties: { "^x": {} } }, { a: "x", x1: 1 }),
+        why({ properties: { a: {} }, patternProperties: { "^x": {} }, additionalProperties: false }, { x1: 1, y: 1 }),
+        why({ allOf: [{ properties: { q: number } }], unevaluatedProperties: false }, { q: 1, z: 1 }),
+        why({ allOf: [{ properties: { a: number }, required: ["b"] }] }, { a: "x" }),
+        why({ if: { required: ["a"] }, then: { required: ["b"] } }, { a: 1 }),
+        why({ properties: { "a/b": number } }, { "a/b": "x" }),
+        why({ properties: { a: number }, required: ["a"] }, { A: 1 }),
+      ],
+      [
+        wrong,
+        wrong,
+        'there is no "y"',
+        'there is no "z"',
+        `must have the property "b"; ${wrong}`,
+        'must have the property "b"',
+        '"a/b" must be of the type number, and is "x"',
+        '"a" is missing; there is no "A" (did you mean "a"?)',
+      ],
+    );
   });
 
   test("that cannot be read are refused", async () => {

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertInstanceOf, assertMatch, assertRejects } fr
 import type { GuardedFetchOptions } from "../../src/egress/guarded_fetch.ts";
 import type { Fetch } from "../../src/ports.ts";
 import { ConnectionClosedError, EgressDeniedError, TimeoutError } from "../../src/protocol/errors.ts";
+import { VirtualClock } from "../support/virtual_clock.ts";
 import { breathe, countListeners, ManualClock, redirect, reply, settle, start, unfinished, World } from "./world.ts";
 
 describe("time and aborts", () => {
@@ -51,6 +52,18 @@ describe("time and aborts", () => {
       assertEquals([await world.open(), clock.waiting], [0, 0]);
     });
   }
+
+  test("a reply that came while the program stood still is taken, also where the time is over by then", async () => {
+    const clock = new VirtualClock();
+    const world = new World(() => reply("here"));
+    const fetch: Fetch = async (url, init) => {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, 5_000));
+      return await world.fetch(url, init);
+    };
+    // Both are due at once, and the time limit is the older one.
+    const { text } = await clock.until(world.guarded({ fetch, clock })(start));
+    assertEquals([text, await world.open(), clock.waiting], ["here", 0, 0]);
+  });
 
   test("the time runs over all hops together, and each call may set its own", async () => {
     const clock = new ManualClock();

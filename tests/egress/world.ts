@@ -99,7 +99,8 @@ export class ManualClock implements Clock {
   }
   advance(milliseconds: number): void {
     this.#time += milliseconds;
-    for (const [callback, due] of [...this.#timers]) {
+    // Those that are set meanwhile come along, when they are due.
+    for (const [callback, due] of this.#timers) {
       if (due <= this.#time && this.#timers.delete(callback)) callback();
     }
   }

@@ -40,6 +40,26 @@ describe("opening", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("a config that names its kind of transport beside the URL, as LangChain's do, is that of the URL", async () => {
+    const clock = new VirtualClock();
+    for (const transport of ["http", "streamable_http", "sse"]) {
+      const config = { url: urlOf("good"), transport, fetch: healthy("good") };
+      const hub = await clock.until(openHub({ good: config as never }, { clock }));
+      assertEquals(hub.status().map(({ state }) => state), ["connected"]);
+      await clock.until(hub.close());
+    }
+  });
+
+  test("a transport of one's own is what is connected by, whatever else stands beside it", async () => {
+    const clock = new VirtualClock();
+    for (const beside of [{ url: urlOf("nowhere") }, { url: undefined }, { command: "nothing-of-this-name" }]) {
+      const config = { ...inMemory(createServer("own")).config, ...beside };
+      const hub = await clock.until(openHub({ own: config as never }, { clock }));
+      assertEquals(hub.status().map(({ state }) => state), ["connected"], JSON.stringify(beside));
+      await clock.until(hub.close());
+    }
+  });
+
   test("where none may be connected or called at a time, one is", async () => {
     const clock = new VirtualClock();
     const servers = { one: inMemory(createServer("one")).config, two: inMemory(createServer("two")).config };

@@ -1,12 +1,15 @@
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { telemetry } from "../../mod.ts";
 import type { ElicitRequest } from "../../mod.ts";
 import { resumed } from "../../src/client/extras/resumed.ts";
 import type { PendingInput } from "../../src/client/input/seam.ts";
+import type { ClientRequest } from "../../src/client/session/request.ts";
+import { askForTasks } from "../../src/hub/gateway/calls/relay_tasks.ts";
 import { createRelay } from "../../src/hub/gateway/mod.ts";
 import type { RelayedCall } from "../../src/hub/relayed_call.ts";
 import { InputRequiredError } from "../../src/protocol/errors.ts";
+import type { JsonObject } from "../../src/protocol/json_rpc.ts";
 import { McpServer } from "../../src/server/mod.ts";
 import { inMemory, openHub, textOf } from "./support.ts";
 
@@ -76,5 +79,26 @@ describe("a relay", () => {
     const again = { meta: eve.meta, throws: true, resume };
     assertEquals(textOf(await hub.callTool("one__ask", {}, again)), "it is Eve");
     assertEquals(eve.asked, []);
+  });
+
+  test("has a task cancelled whose call was given up before it was known", async () => {
+    for (const answer of [{ task: { taskId: "t1" } }, { content: [] }]) {
+      const stop = new AbortController();
+      const seen: ClientRequest[] = [];
+      let settle = (_: JsonObject): void => {};
+      const ask = askForTasks(() => ({ ...call("ada"), wantsTask: true }))((request) => {
+        seen.push(request);
+        return new Promise((resolve) => settle = resolve);
+      });
+      const given = ask({ method: "tools/call", params: { name: "slow" }, options: { signal: stop.signal } });
+      stop.abort(new Error("enough"));
+      await assertRejects(() => given, Error, "enough");
+      // Its server may have made a task of it: so it is not called off by itself.
+      assertEquals(seen, [{ method: "tools/call", params: { name: "slow", task: {} }, options: {} }]);
+      settle(answer);
+      for (let turn = 0; turn < 10; turn++) await undefined;
+      const cancel = { method: "tasks/cancel", params: { taskId: "t1" }, options: {} };
+      assertEquals(seen.slice(1), "task" in answer ? [cancel] : []);
+    }
   });
 });

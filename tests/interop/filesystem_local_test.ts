@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { connect } from "../../src/entry/local.ts";
+import { connect, openHub } from "../../src/entry/local.ts";
 import type { Client, RequestOptions } from "../../src/entry/local.ts";
 import { filesystem, isAlive, skip, until } from "./peers.ts";
 import { record } from "./recording.ts";
@@ -40,6 +40,17 @@ function filesystemSuite(): void {
     assertEquals(tools.map(({ name }) => name), manifest);
     assertEquals(rejected, undefined);
     assert(tools.every(({ outputSchema }) => outputSchema?.type === "object"));
+  });
+
+  test("is heard, by itself and in a hub, when it writes to its standard error", async () => {
+    const listen = (lines: string[]) => ({ ...filesystem(folder), onStderr: (line: string) => void lines.push(line) });
+    const [alone, inHub]: [string[], string[]] = [[], []];
+    await using _client = await connect(listen(alone));
+    await using _hub = await openHub({ files: listen(inHub) });
+    for (const lines of [alone, inHub]) {
+      await until(() => lines.length > 0, "its first line", 20_000);
+      assertStringIncludes(lines[0] ?? "", "running on stdio");
+    }
   });
 
   test("writes, reads, edits, moves and finds files", async () => {

@@ -84,13 +84,13 @@ function addPlainTools(server, publish) {
     return text(`${steps} steps, token ${progressToken === undefined ? "missing" : "there"}`);
   });
   server.registerTool("wait", {
-    description: "Reports progress once, then waits until it is called off, at most two seconds",
+    description: "Reports progress once, then waits until it is called off, at most ten seconds",
     inputSchema: schemas.name,
   }, async ({ name }, { mcpReq }) => {
     const { progressToken } = mcpReq._meta ?? {};
     await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1 } });
     const off = await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), 2_000);
+      const timer = setTimeout(() => resolve(false), 10_000);
       mcpReq.signal.addEventListener("abort", () => {
         clearTimeout(timer);
         resolve(true);

@@ -164,8 +164,8 @@ describe("URI templates: properties", () => {
       for (const uri of ["a".repeat(16_383) + "!", "/".repeat(16_384), "?a=1" + "&a=1".repeat(4_000)]) {
         const took = stopwatch();
         matchUriTemplate(pattern, uri);
-        // Backtracking would take years here; the bound is loose, as machines differ.
-        assert(took() < 2_000, `${pattern.slice(0, 12)}… took too long`);
+        // Backtracking would take years here; the bound is loose, as machines differ and stand still at times.
+        assert(took() < 10_000, `${pattern.slice(0, 12)}… took too long`);
       }
     }
   });

@@ -107,6 +107,22 @@ describe("a WebSocket at /mcp gives its place back", () => {
     assertEquals(await statusOf(world), 429);
     near.close();
   });
+
+  it("when its key got other scopes than it came with", async () => {
+    const clock = new VirtualClock();
+    let scopes = ["tools"];
+    const find = () => ({ principal: "ada", tenant: "acme", scopes });
+    await using world = await createWorld({ clock, quotas: { concurrent: 1 }, access: { keys: { find } } });
+    const accept = await admit(world);
+    assert(typeof accept === "function");
+    const [near, far] = joinedSockets();
+    accept(far);
+    await clock.advance(200_000);
+    assertEquals([near.readyState, await statusOf(world)], [1, 429]);
+    scopes = [];
+    await clock.advance(61_000);
+    while (near.readyState !== 3 || await statusOf(world) !== 200) await turns(1);
+  });
 });
 
 describe("a stream of changes at /mcp ends when its key was withdrawn, and gives its place back", () => {
@@ -159,6 +175,24 @@ describe("a stream of changes at /mcp ends when its key was withdrawn, and gives
       assertEquals((await world.ask("/api/tools")).status, 200);
     });
   }
+
+  it("or may do less, or more, than at first: what it comes back for is judged by what it may then", async () => {
+    const clock = new VirtualClock();
+    let scopes = ["read", "write"];
+    const find = () => ({ principal: "ada", tenant: "acme", scopes });
+    await using world = await createWorld({ clock, quotas: { concurrent: 1 }, access: { keys: { find } } });
+    for (const open of Object.values(streams)) {
+      const stream = await open(world);
+      let isOver = false;
+      const read = stream.text().then(() => isOver = true);
+      await clock.advance(200_000);
+      assertEquals(isOver, false);
+      scopes = scopes.length > 1 ? ["read"] : ["read", "write"];
+      await clock.advance(61_000);
+      await read;
+      assertEquals((await world.ask("/api/tools")).status, 200);
+    }
+  });
 
   it("also while nobody reads it", async () => {
     const clock = new VirtualClock();

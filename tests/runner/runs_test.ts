@@ -157,11 +157,8 @@ describe("runs", () => {
     const other = await world.ask("/api/runs", { body: { agent: "helper", input: "else" }, headers: key });
     assertEquals([other.status, (await problemOf(other)).code], [422, "key_reused"]);
     assertEquals(world.runs("acme").started.length, 2);
-    const bad = await world.ask("/api/runs", {
-      body: { agent: "helper", input: "x" },
-      headers: { "idempotency-key": "a b" },
-    });
-    assertEquals(bad.status, 400);
+    const bad = { body: { agent: "helper", input: "x" }, headers: { "idempotency-key": "a b" } };
+    assertEquals((await world.ask("/api/runs", bad)).status, 400);
   });
 
   it("are answered: 200, 404 for no such question, 409 for one that was answered", async () => {
@@ -347,10 +344,15 @@ describe("runs", () => {
   it("last no longer than their deadline, which lies ahead", async () => {
     const clock = new VirtualClock();
     await using world = await createWorld({ clock });
-    const start = (deadline: number) => world.ask("/api/runs", { body: { agent: "helper", input: "hello", deadline } });
-    assertEquals((await start(clock.now())).status, 400);
-    assertEquals((await start(clock.now() + 1)).status, 202);
-    assertEquals(world.runs("acme").started.map(({ deadline }) => deadline), [clock.now() + 1]);
+    const start = async (deadline: number, key: string) => {
+      const asked = { body: { agent: "helper", input: "x", deadline }, headers: { "idempotency-key": key } };
+      return (await world.ask("/api/runs", asked)).status;
+    };
+    const [now, next] = [clock.now(), clock.now() + 1];
+    assertEquals([await start(now, "a"), await start(next, "a"), await start(next, "b")], [400, 202, 202]);
+    await clock.advance(1);
+    assertEquals([await start(next, "a"), await start(now, "b"), await start(next, "c")], [202, 422, 400]);
+    assertEquals(world.runs("acme").started.map(({ deadline }) => deadline), [next, next]);
   });
 
   it("that come as the runner closes are told to come again", async () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { createServer, globalAgent } from "node:http";
+import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import process from "node:process";
@@ -39,6 +39,9 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
   "/redirect": (_, response) => response.writeHead(307, { location: "/echo" }).end("elsewhere"),
   "/empty": (_, response) => response.writeHead(204).end(),
   "/hang": () => {},
+  "/kept": ({ url = "" }, response) => {
+    answers.push(() => void response.setHeader("keep-alive", `timeout=${url.slice(-2)}`).end());
+  },
   "/half": (_, response) => void response.writeHead(200, { "content-length": "100" }).write("half"),
   "/reset": (request) => void request.socket.destroy(),
   "/cut": (_, response) => {
@@ -47,6 +50,8 @@ const routes: Record<string, (request: IncomingMessage, response: ServerResponse
   },
 };
 
+/** Answers that wait for a test. */
+const answers: (() => void)[] = [];
 let server: Server;
 let origin: string;
 let steps: (() => void)[] = [];
@@ -60,7 +65,6 @@ before(async () => {
     steps.push(() => void response.end());
   };
   server = createServer((request, response) => {
-    // A proxy is asked for whole addresses.
     const { pathname } = new URL(request.url ?? "", "http://localhost");
     routes[pathname]?.(request, response);
   });
@@ -197,6 +201,34 @@ describe("createNodeFetch: replies", () => {
     assert([...sockets].every((socket) => before.includes(socket)), "no new connection");
   });
 
+  test("one that its server has ended while this program was at work is not used again", async () => {
+    const own = createNodeFetch({ keepAlive: 50 });
+    const post = async () => (await (await own.fetch(`${origin}/echo`, { method: "POST", body: "x" })).json()).body;
+    const before = new Set(sockets);
+    assertEquals(await post(), "x");
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const socket of sockets) if (!before.has(socket)) socket.destroy();
+    // Nothing else runs meanwhile, neither timers nor what the system has to tell.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
+    assertEquals(await post(), "x");
+    own.close();
+  });
+
+  test("one that is too old is not taken where another one is kept for longer", async () => {
+    const own = createNodeFetch({ keepAlive: 20_000 });
+    const get = async (path: string) => await (await own.fetch(origin + path, {})).text();
+    const { now } = performance;
+    const both = ["/kept?60", "/kept?03"].map(get);
+    await until(() => answers.length === 2, "both requests");
+    for (const answer of answers.splice(0)) answer();
+    await Promise.all(both);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    performance.now = () => now.call(performance) + 10_000;
+    const next = get("/odd").finally(() => own.close());
+    performance.now = now;
+    assertEquals(await next, "as it is");
+  });
+
   test("a slow reader holds the server back", async () => {
     const total = 64 * 2 ** 20;
     let sent = 0;
@@ -309,25 +341,6 @@ describe("createNodeFetch: failures", () => {
     client.close();
     await nothingOpen();
   });
-
-  const { options = {} } = globalAgent as { options?: { proxyEnv?: object | undefined } };
-  const takesProxies = "proxyEnv" in options;
-  test(
-    "a proxy is taken where Node is told to",
-    { skip: takesProxies ? false : "Node has that since 24.5" },
-    async () => {
-      const before = options.proxyEnv;
-      options.proxyEnv = { HTTP_PROXY: origin };
-      const own = createNodeFetch();
-      try {
-        const reply = await own.fetch("http://mcp.example.com/echo", { method: "POST", body: "hello" });
-        assertEquals((await reply.json()).headers.host, "mcp.example.com");
-      } finally {
-        options.proxyEnv = before;
-        own.close();
-      }
-    },
-  );
 
   test("what is no request is refused at once", async () => {
     for (const url of ["ftp://x/", "http://user:secret@127.0.0.1/", "nonsense"]) {

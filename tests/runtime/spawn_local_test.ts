@@ -21,6 +21,33 @@ if ("Deno" in globalThis) {
 }
 if (!("Bun" in globalThis)) spawnSuite("nodeSpawn", nodeSpawn);
 
+test("timers fire beside a child that writes faster than it is read", {
+  // The others turn by themselves, each in its own time.
+  skip: process.platform === "win32" || !("Bun" in globalThis),
+}, async () => {
+  const most = 40;
+  let chunks = 0;
+  let isOver = false;
+  let firedAt: number | undefined;
+  const started = await bunSpawn({
+    command: "/bin/sh",
+    args: ["-c", "exec cat /dev/zero"],
+    env: { PATH: "/bin:/usr/bin" },
+  }, {
+    output() {
+      if (++chunks === 1) setTimeout(() => firedAt = chunks, 1);
+      if (chunks >= most) started.kill("SIGKILL");
+      // Slower than it writes, however busy the machine is.
+      for (const end = performance.now() + 20; performance.now() < end;);
+    },
+    outputEnd() {},
+    errorOutput() {},
+    exit: () => void (isOver = true),
+  });
+  await until(() => isOver, "its end");
+  assert(firedAt !== undefined && firedAt <= 10, `the timer fired after ${firedAt} of ${chunks} chunks`);
+});
+
 test("a name that the system refuses for a folder of the PATH that may not be looked into is one that is not there", {
   skip: process.platform === "win32",
 }, async () => {
@@ -38,6 +65,24 @@ test("a name that the system refuses for a folder of the PATH that may not be lo
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test("a path that begins with ~ is told as what a shell alone knows", async () => {
+  const said = async (command: string, cwd?: string) => {
+    const refused = Object.assign(new Error(`spawn ${command} ENOENT`), { code: "ENOENT" });
+    return (await spawnFailure({ command, args: [], env: {}, cwd }, refused)).message;
+  };
+  assertMatch(
+    await said("~/bin/server"),
+    /"~\/bin\/server": there is no such file, .* only a shell knows "~": write the/,
+  );
+  assertMatch(
+    await said("node", `${root}/~/work`),
+    /the working folder .* only a shell knows "~": write the whole path$/,
+  );
+  assertMatch(await said("node", "~"), /the working folder "~" .* only a shell knows "~": write the whole path$/);
+  assertMatch(await said("/bin/~server"), /is missing; correct the path$/);
+  assertMatch(await said("node", `${root}/none~`), /is no folder; correct "cwd"$/);
 });
 
 test("a name that the system refuses is one that is not there only where every folder of the PATH was looked into", {

@@ -1,3 +1,8 @@
+import { build } from "esbuild";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
@@ -34,4 +39,36 @@ describe("resolve", () => {
     const error = await assertRejects(() => own.resolve("no such host"), ConnectError, '"no such host"');
     assertEquals(error.delivery, "not-sent");
   });
+});
+
+test("a background timer of the clock keeps no process alive", async () => {
+  const [name, run] = "Bun" in globalThis
+    ? ["bun", []]
+    : "Deno" in globalThis
+    ? ["deno", ["run", "-A", "--no-check", "--quiet"]]
+    : ["node", []];
+  const contents = `
+    import { clock } from "./src/runtime/${name}.ts";
+    clock.schedule(() => {}, 600_000, { background: true });`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["ws"],
+    write: false,
+    logLevel: "silent",
+  });
+  const folder = await mkdtemp(join(tmpdir(), "causeway-clock-"));
+  try {
+    const program = join(folder, "program.mjs");
+    await writeFile(program, outputFiles[0]?.contents ?? "");
+    const child = spawn(process.execPath, [...run, program], { stdio: "ignore", timeout: 20_000 });
+    assertEquals(await new Promise((resolve) => child.once("exit", (code, signal) => resolve([code, signal]))), [
+      0,
+      null,
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });

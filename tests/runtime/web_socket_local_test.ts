@@ -11,7 +11,9 @@ import { ConnectError } from "../../src/protocol/errors.ts";
 import { openWebSocket as openInBrowser } from "../../src/runtime/browser.ts";
 import { openWebSocket as openInBun } from "../../src/runtime/bun.ts";
 import { openWebSocket as openInDeno } from "../../src/runtime/deno.ts";
+import { openSocketWith } from "../../src/runtime/headed_web_socket.ts";
 import { openWebSocket as openInNode } from "../../src/runtime/node.ts";
+import type { WebSocketClass } from "../../src/runtime/web_socket.ts";
 import { until } from "../suites/spawn.ts";
 
 let server: Server;
@@ -133,6 +135,29 @@ describe("openWebSocket", () => {
     const headers = { authorization: "Bearer first-half\nsecond-half" };
     const error = await assertRejects(() => own(url("/"), { protocols: ["mcp"], headers }), ConnectError);
     assert(!/first-half|second-half/.test(`${error.message}${String(error.cause)}`), error.message);
+  });
+
+  test("may be tried again, unless a certificate is not trusted: a name that has the word in it is none", async () => {
+    const isRetryable = async (message: string): Promise<boolean | undefined> => {
+      const failing = class extends EventTarget {
+        constructor() {
+          super();
+          queueMicrotask(() => this.dispatchEvent(Object.assign(new Event("error"), { message })));
+        }
+      } as unknown as WebSocketClass;
+      const url = "wss://certificate.example.com/certificate";
+      return (await assertRejects(() => openSocketWith(url, [], { protocols: [] }, failing), ConnectError)).retryable;
+    };
+    const trusted = ["getaddrinfo ENOTFOUND certificate.example.com", "getaddrinfo EAI_AGAIN certificate", "it failed"];
+    assertEquals(await Promise.all(trusted.map(isRetryable)), [true, true, true]);
+    const untrusted = [
+      ...["self-signed certificate", "certificate has expired", "unable to verify the first certificate"],
+      ...[
+        "invalid peer certificate: UnknownIssuer",
+        "Hostname/IP does not match certificate's altnames: IP: 127.0.0.1",
+      ],
+    ];
+    assertEquals(await Promise.all(untrusted.map(isRetryable)), untrusted.map(() => false));
   });
 
   test("an abort ends the opening with its reason, and later closes the socket", async () => {

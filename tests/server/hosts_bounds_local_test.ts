@@ -2,7 +2,7 @@
 import { connect as connectSocket } from "node:net";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { serveHttp } from "../../src/entry/local.ts";
 import { createHandler, McpServer } from "../../src/server/mod.ts";
 
@@ -151,6 +151,21 @@ describe("where a one-line host listens", () => {
     await using host = await serveHttp(() => new Response("fine"), { port: 0, hostname: "" });
     assertEquals([host.hostname, host.url], ["127.0.0.1", `http://127.0.0.1:${host.port}`]);
     assertEquals(await (await fetch(host.url)).text(), "fine");
+  });
+
+  test("a port that is none is refused by its name, whatever the runtime makes of it", async () => {
+    const serve = (options: object) => serveHttp(() => new Response("fine"), options);
+    for (const port of ["tcp://10.0.0.1:80", "", " 80", "http", NaN, -1, 1.5, 65_536, {}]) {
+      await assertRejects(
+        () => serve({ port }),
+        RangeError,
+        `"port" is ${port}, expected a whole number from 0 to 65,535`,
+      );
+    }
+    await assertRejects(() => serve({ port: 0, hostname: 5 }), TypeError, '"hostname" is 5, expected');
+    await using host = await serve({ port: "0", hostname: null });
+    assertEquals(host.hostname, "127.0.0.1");
+    assert(host.port > 0);
   });
 
   test("an IPv6 address may stand in brackets, as in its URL", async () => {

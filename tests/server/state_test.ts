@@ -33,6 +33,9 @@ describe("a sealed state", () => {
 
   test("opens elsewhere with the same secret, as text or as bytes, and with no other", async () => {
     const sealed = await sealer({ secret }).seal(state, "x");
+    // As WebCrypto gives what it makes, and programs without types hand it on.
+    const { buffer } = new TextEncoder().encode(secret).slice();
+    assertEquals(await sealer({ secret: buffer as unknown as Uint8Array }).open(sealed, "x"), state);
     assertEquals(await sealer({ secret }).open(sealed, "x"), state);
     assertEquals(await sealer({ secret: new TextEncoder().encode(secret) }).open(sealed, "x"), state);
     assertEquals(await sealer({ secret: secret + "!" }).open(sealed, "x"), undefined);
@@ -104,6 +107,14 @@ describe("a sealed state", () => {
     assertThrows(() => sealer({ secret: "" }), RangeError, "16");
     assertThrows(() => sealer({ secret: "fifteen bytes.." }), RangeError, "16");
     assertThrows(() => sealer({ secret: new Uint8Array(15) }), RangeError, "16");
+    // 32 would be 32 zeros, and of an object or a CryptoKey nothing is left.
+    for (const wrong of [32, true, {}, new Date(0), crypto, Promise.resolve(secret)]) {
+      assertThrows(
+        () => sealer({ secret: wrong as unknown as string }),
+        RangeError,
+        "has 0 bytes: expected at least 16",
+      );
+    }
     for (const ttl of [0, -1, NaN, Infinity]) assertThrows(() => sealer({ ttl }), RangeError, "ttl");
   });
 

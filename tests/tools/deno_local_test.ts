@@ -84,10 +84,11 @@ test("is ready", () => { if (!ready) throw new Error("not ready"); });`,
 
   test("that hang are ended and told by their names", { skip }, async () => {
     const hangs = `test("goes on for a while", async () => {
-  for (let at = 0; at < 3; at++) await new Promise((resolve) => setTimeout(() => resolve(console.log(at)), 2_100));
+  for (let at = 0; at < 16; at++) await new Promise((resolve) => setTimeout(() => resolve(console.log(at)), 500));
 });
 test("hangs here", () => new Promise((resolve) => setTimeout(resolve, 50_000)));`;
-    const { lines, details } = await run({ hangs }, 6_000);
+    // So long that a machine which stands still for some seconds is not silent for as long.
+    const { lines, details } = await run({ hangs }, 7_500);
     assertEquals(lines, ["failed: the run as a whole"]);
     assertStringIncludes(details, "goes on for a while ... ok");
     assertStringIncludes(details, "hangs here ...");

@@ -257,4 +257,25 @@ describe("the HTTP binding", () => {
     await failed;
     await until(() => server.cancellations.length === 1);
   });
+
+  test("of answers to what an older server asks, 500 are on their way at once", async () => {
+    const held: (() => void)[] = [];
+    const fetch: Fetch = () => new Promise((resolve) => held.push(() => resolve(new Response(null, { status: 202 }))));
+    const transport = new HttpTransport(url, { fetch });
+    const options = { legacy: true, headers: {} };
+    const answer = (id: number) => transport.send({ jsonrpc: "2.0", id, result: {} }, undefined, options);
+    for (let id = 0; id < 3_000; id++) answer(id);
+    assertEquals(held.length, 500);
+    // What is no answer goes out all the same.
+    for (const id of [{}, { id: 1 }]) transport.send({ jsonrpc: "2.0", method: "ping", ...id }, undefined, options);
+    assertEquals(held.length, 502);
+    for (const release of held.splice(0)) release();
+    await until(() => {
+      answer(3_000);
+      return held.length > 0;
+    });
+    for (let id = 0; id < 3_000; id++) answer(id);
+    assertEquals(held.length, 500);
+    await transport.close();
+  });
 });

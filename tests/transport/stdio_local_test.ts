@@ -1,6 +1,7 @@
 import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { connect } from "../../src/entry/local.ts";
 import type { LogRecord, Spawn } from "../../src/ports.ts";
 import type { McpError } from "../../src/protocol/errors.ts";
 import { ConnectionClosedError, LimitExceededError, PeerExitedError, SpawnError } from "../../src/protocol/errors.ts";
@@ -97,6 +98,15 @@ describe("stdio: talking to a real process", () => {
 describe("stdio: what breaks", () => {
   test("a command that is not there", async () => {
     await assertRejects(() => open({ command: "causeway-no-such-program" }), SpawnError, "causeway-no-such-program");
+  });
+
+  test("arguments that are no list, and a command that is no text, are refused before anything is started", async () => {
+    const wrong = (command: object) => async () => await open(command as never);
+    await assertRejects(wrong({ command: "node", args: "server.js" }), TypeError, '"args" is no list of texts');
+    await assertRejects(wrong({ command: ["node", "server.js"] }), TypeError, '"command" is no text');
+    await assertRejects(() => connect({ command: "node", args: "server.js" as never }), TypeError, '"args" is no list');
+    // Null, as a config may have it, is none.
+    await assertRejects(wrong({ command: "causeway-no-such-program", args: null }), SpawnError, "no such program");
   });
 
   test("a server that ends at once: the error says what it wrote", async () => {
@@ -196,13 +206,17 @@ describe("stdio: what breaks", () => {
     assert(flood.ends[0] instanceof LimitExceededError);
     assertEquals(flood.ends[0].limit, "limits.strays");
     await gone(flood.channel);
-    const errors = await open(child("flood", "2", "10000000"));
+    let told = 0;
+    const listening = { onStderr: (line: string): void => void (told += line.length + 1) };
+    const errors = await open({ ...child("flood", "2", "10000000"), ...listening });
     await until(() => errors.texts.length === 1, "the word after the flood");
     const kept = errors.channel.stderr();
     // What it begins with is cut off, up to a whole line: all of one, where it was whole.
     assert(kept.length >= 63 * 1024 && kept.length <= 64 * 1024, `${kept.length} characters are kept`);
     assertEquals(kept.indexOf("\n"), 1023, "it begins with a whole line");
     await gone(errors.channel);
+    // The last line has no end.
+    assertEquals(told, 10_000_001);
   });
 
   test("closing while it starts leaves nobody behind", async () => {

@@ -243,6 +243,48 @@ describe("stdio: writes that fail", () => {
 });
 
 describe("stdio: standard error", () => {
+  test("is told line by line, redacted, to who listens; a listener that throws ends nothing", async () => {
+    const lines: string[] = [];
+    const logged: string[] = [];
+    const { events, ends } = await play({
+      redact: (text) => text.replaceAll("s3cr3t", "***"),
+      limits: { messageBytes: 100 },
+      logger: ({ message }) => void logged.push(message),
+    }, {
+      onStderr(line) {
+        lines.push(line);
+        if (line === "") throw new Error("no line");
+      },
+    });
+    const write = (text: string) => events.errorOutput(new TextEncoder().encode(text));
+    for (const text of ["to sign in, open https://a.example/s3", "cr3t\r\n\nnext", "\n", "x".repeat(101), "\nlast"]) {
+      write(text);
+    }
+    assertEquals(ends, []);
+    events.exit({ code: 0, signal: null });
+    assertEquals(lines, ["to sign in, open https://a.example/***", "", "next", "", "last"]);
+    assertEquals(logged, Array(2).fill("The listener to standard error failed"));
+  });
+
+  test("a line that is too long takes none of its neighbours along, also where they come together", async () => {
+    const lines: string[] = [];
+    const { events } = await play({ limits: { messageBytes: 100 } }, { onStderr: (line) => void lines.push(line) });
+    for (const text of [`one\n${"x".repeat(101)}\ntwo\nthr`, `ee\n${"y".repeat(300)}`, "y\nfour\n"]) {
+      events.errorOutput(new TextEncoder().encode(text));
+    }
+    assertEquals(lines, ["one", "two", "three", "y", "four"]);
+  });
+
+  test("a listener that is an async function, and fails later, is told of to the logger", async () => {
+    const logged: unknown[] = [];
+    const { clock, events, ends } = await play({
+      logger: ({ message, fields }) => void logged.push([message, String(fields?.error)]),
+    }, { onStderr: () => Promise.reject(new Error("the disk is full")) });
+    events.errorOutput(new TextEncoder().encode("one\n"));
+    await clock.pass(0);
+    assertEquals([logged, ends], [[["The listener to standard error failed", "Error: the disk is full"]], []]);
+  });
+
   test("the last 64 KiB are kept, the last 2 KiB told, both redacted as a whole", async () => {
     const secret = "s3cr3t";
     const { clock, channel, events, ends } = await play({ redact: (text) => text.replaceAll(secret, "***") });

@@ -141,11 +141,12 @@ describe("one client for all requests of an isolate", { concurrency: false }, ()
   });
 
   test("repeats what may be repeated, in each request for itself", { skip }, async () => {
-    for (let at = 0; at < 3; at++) {
+    // Three repeats are allowed in ten seconds, however few calls came before them.
+    for (let at = 0; at < 2; at++) {
       outages = 1;
       assertEquals(await ask({ list: "" }), 2, `round ${at}`);
     }
-    outages = 4;
+    outages = 3;
     const lists = await Promise.all(Array.from({ length: 8 }, () => ask({ list: "" })));
     assert(lists.filter((list) => list === 2).length >= 6, JSON.stringify(lists));
     outages = 0;

@@ -60,7 +60,9 @@ before(async () => {
       const body = request.method === "POST" ? await request.arrayBuffer() : null;
       const sent = { method: request.method, headers: new Headers([...request.headers]), body };
       const reply = await handler(new Request(request.url, sent));
-      return new FlareResponse(reply.body as never, { status: reply.status, headers: [...reply.headers] });
+      // One that is kept may be ended by its server just when workerd uses it again.
+      const headers: [string, string][] = [...reply.headers, ["connection", "close"]];
+      return new FlareResponse(reply.body as never, { status: reply.status, headers });
     },
   } as unknown as MiniflareOptions);
   await flare.ready;

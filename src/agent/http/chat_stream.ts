@@ -74,7 +74,7 @@ class ChatStream {
       start: (controller) => this.#chunk(controller, { role: "assistant", content: "" }),
       // Asked for when there is room: a slow reader holds the agent back.
       pull: (controller) => this.#pull(controller),
-      cancel: () => this.#leave(),
+      cancel: () => options.leaving.leave(),
     });
   }
 
@@ -86,7 +86,7 @@ class ChatStream {
     try {
       const step = await this.#unlessLeft(next);
       if (!step) {
-        this.#leave();
+        leaving.leave();
         controller.close();
       } else if (step.done) this.#end(controller, step.value);
       else this.#chunk(controller, { content: step.value });
@@ -137,10 +137,5 @@ class ChatStream {
 
   #send(controller: ReadableStreamDefaultController<Uint8Array>, data: object): void {
     controller.enqueue(encoder.encode(`data: ${inOneLine(JSON.stringify(data))}\n\n`));
-  }
-
-  #leave(): void {
-    this.#options.leaving.done();
-    this.#options.leaving.leave();
   }
 }

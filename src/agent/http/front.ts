@@ -185,7 +185,7 @@ export async function readObject(
 /** What tells whether the caller of a request is gone. */
 export interface Leaving {
   readonly signal: AbortSignal;
-  /** Says that the caller is gone. */
+  /** Says that the caller is gone: nobody is watched any more. */
   leave(): void;
   /** Resolves when the caller is gone. */
   readonly left: Promise<void>;
@@ -202,20 +202,20 @@ export function watchCaller(request: Request, done?: () => void): Leaving {
   const controller = new AbortController();
   let resolve: () => void = () => {};
   const left = new Promise<void>((settle) => resolve = settle);
-  const leave = (): void => {
+  const end = (): void => {
     controller.abort(new DOMException("The caller is gone", "AbortError"));
     resolve();
   };
-  // Some runtimes give requests of a program's own making no signal.
-  if (request.signal?.aborted) leave();
-  else request.signal?.addEventListener("abort", leave);
-  return {
-    signal: controller.signal,
-    leave,
-    left,
-    done() {
-      request.signal?.removeEventListener("abort", leave);
-      done?.();
-    },
+  const stop = (): void => {
+    request.signal?.removeEventListener("abort", leave);
+    done?.();
   };
+  const leave = (): void => {
+    stop();
+    end();
+  };
+  // Some runtimes give requests of a program's own making no signal.
+  if (request.signal?.aborted) end();
+  else request.signal?.addEventListener("abort", leave);
+  return { signal: controller.signal, leave, left, done: stop };
 }

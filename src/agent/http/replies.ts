@@ -30,6 +30,12 @@ export function reply(body: object, most: number = Infinity): Response {
   return json(text, 200);
 }
 
+/** The same reply without its body, which says how long that is: hosts would say that there is none. */
+export function headOf(body: object): Response {
+  const { length } = new TextEncoder().encode(JSON.stringify(body));
+  return new Response(null, { headers: { "content-type": "application/json", "content-length": `${length}` } });
+}
+
 function json(text: string, status: number, headers?: Readonly<Record<string, string>>): Response {
   return new Response(text, { status, headers: { "content-type": "application/json", ...headers } });
 }

@@ -20,6 +20,7 @@ import type { AgentOptions, RunOptions } from "./options.ts";
 import { type AgentParts, readParts } from "./parts.ts";
 import { piecesOf, readConversation } from "./respond.ts";
 import { AgentRun } from "./run.ts";
+import { toJsonSchema } from "./schemas.ts";
 import { checkSettings } from "./settings.ts";
 import type { AgentEnd, AgentTask, RunnableAgent, RunWorld } from "./seam.ts";
 
@@ -78,7 +79,7 @@ export class Agent implements RunnableAgent, ApiAgentShape {
    *
    * @param input What is wanted, or a conversation that ends with it.
    * @returns Its events, and how it ends: `for await (const event of run)`, `await run.end`, `await run.result`.
-   * @throws {TypeError} When the input is neither, or a setting makes no sense.
+   * @throws {TypeError} When the input is neither, or an option makes no sense.
    */
   run(input: string | readonly LanguageModelMessage[], options: RunOptions = {}): AgentRun {
     if (typeof input !== "string" && !(Array.isArray(input) && input.length > 0)) {
@@ -86,12 +87,19 @@ export class Agent implements RunnableAgent, ApiAgentShape {
     }
     const { clock, random, options: { trace: told } } = this.#parts;
     // Now: the loop itself begins a turn later.
-    const { output, deadline, trace = told?.(), id = randomHex(random, 16) } = options;
+    const { output, deadline, questions, trace = told?.(), id = randomHex(random, 16) } = options;
     const settings = checkSettings(options.settings);
+    // Of what is no number, as of a date as a text, nothing would ever be over.
+    if (Number.isNaN(Number(deadline ?? 0))) {
+      throw new TypeError(`"deadline" is ${String(deadline)}, expected milliseconds since 1970`);
+    }
+    if (questions !== undefined && questions !== "wait" && typeof questions !== "function") {
+      throw new TypeError(`"questions" is ${JSON.stringify(questions)}, expected a function or "wait"`);
+    }
     const task: AgentTask = {
       input,
       ...(settings && { settings }),
-      ...(output && { output }),
+      ...(output && { output: toJsonSchema("the run", "output", output) }),
       ...(deadline !== undefined && { deadline }),
       ...(trace && { trace }),
     };

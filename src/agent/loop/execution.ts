@@ -141,8 +141,8 @@ export class Execution {
   }
 
   async #loop(deadline: number): Promise<AgentEnd> {
-    const { validator, steps, options } = this.#parts;
-    const schema = (this.#task.output ?? options.output) as JsonObject | undefined;
+    const { validator, steps, output } = this.#parts;
+    const schema = (this.#task.output ?? output) as JsonObject | undefined;
     const shape = schema && new OutputShape(schema, validator);
     if (shape) this.#advice = [{ role: "system", content: shape.advice }];
     const host = this.#host(deadline);

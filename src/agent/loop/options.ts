@@ -8,8 +8,8 @@ import type { ApprovalAnswer, ApprovalRequest } from "../../hub/pins/approval.ts
 import type { Relay } from "../../hub/gateway/mod.ts";
 import type { HubLike } from "../../hub/seam.ts";
 import type { Clock, Random } from "../../ports.ts";
-import type { ConstantJson } from "../../protocol/json_rpc.ts";
 import type { Root } from "../../protocol/types.ts";
+import type { AnySchema } from "../../server/definitions.ts";
 import type { ModelInfo } from "../api_agent.ts";
 import type { LanguageModel } from "../model/seam.ts";
 import type { AgentTool } from "./calls/own_tools.ts";
@@ -54,8 +54,11 @@ export interface AgentOptions {
   readonly sampling?: SamplingPolicy["policy"] | SamplingPolicy | undefined;
   /** The places that servers may work in (none). */
   readonly roots?: readonly Root[] | undefined;
-  /** A JSON Schema of an object: each run ends with an `output` that fits it, unless its task has one of its own. */
-  readonly output?: ConstantJson | undefined;
+  /**
+   * A JSON Schema of an object: each run ends with an `output` that fits it, unless its task has one of its own. Of a schema of a library
+   * (Standard Schema) the JSON Schema counts that it tells.
+   */
+  readonly output?: AnySchema | undefined;
   /** How often the model is asked at most in one run (20). */
   readonly steps?: number | undefined;
   /** How many tokens a run may use, read and written together (as many as it likes). */
@@ -92,8 +95,8 @@ export type AnswerQuestion = (
 export interface RunOptions {
   /** Cancels it: it ends as `cancelled`, and its calls are cancelled at their servers. */
   readonly signal?: AbortSignal | undefined;
-  /** A JSON Schema of an object that the run's `output` has to fit. */
-  readonly output?: ConstantJson | undefined;
+  /** What the run's `output` has to fit, as that of the agent. */
+  readonly output?: AnySchema | undefined;
   /** When it has to be over, in milliseconds since 1970. */
   readonly deadline?: number | undefined;
   /** Who answers its questions: a function, or whoever calls `run.answer` (`wait`). Default: nobody, so that each is a no. */

@@ -7,6 +7,7 @@ import { systemClock, systemRandom } from "../../ports.ts";
 import type { Clock, Random } from "../../ports.ts";
 import type { Relay } from "../../hub/gateway/mod.ts";
 import { createSchemaValidator } from "../../protocol/json_schema/mod.ts";
+import type { JsonObject } from "../../protocol/json_rpc.ts";
 import type { Root } from "../../protocol/types.ts";
 import type { SchemaValidator } from "../../protocol/validation.ts";
 import type { LanguageModel } from "../model/seam.ts";
@@ -15,6 +16,7 @@ import { OwnTools } from "./calls/own_tools.ts";
 import { Planner } from "./calls/plan.ts";
 import { CallPolicy } from "./calls/policy.ts";
 import type { AgentOptions } from "./options.ts";
+import { toJsonSchema } from "./schemas.ts";
 import { readSampling, type SamplingRules } from "./turns/sampling.ts";
 
 /** What all runs of one agent share. */
@@ -32,6 +34,8 @@ export interface AgentParts {
   readonly tokens: number;
   readonly maxParallel: number;
   readonly contextTokens: number;
+  /** What an output has to fit where the task does not say. */
+  readonly output: JsonObject | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly options: AgentOptions;
@@ -51,6 +55,12 @@ export function readParts(options: AgentOptions): AgentParts {
   }
   if (onUnknown !== "ask" && onUnknown !== "tell" && onUnknown !== "fail") {
     throw new TypeError(`"onUnknown" is ${JSON.stringify(onUnknown)}, expected "ask", "tell" or "fail"`);
+  }
+  for (const [name, list] of Object.entries({ tools, roots })) {
+    if (!Array.isArray(list)) throw new TypeError(`Cannot make an agent: "${name}" is no list`);
+  }
+  if (typeof (options.instructions ?? "") !== "string") {
+    throw new TypeError('Cannot make an agent: "instructions" is no text');
   }
   const wrong = roots.find(({ uri }) => !uri.startsWith("file://"));
   if (wrong) throw new TypeError(`Cannot tell the root "${wrong.uri}": expected a file:// URI`);
@@ -79,6 +89,7 @@ export function readParts(options: AgentOptions): AgentParts {
     tokens: amount("tokens", options.tokens ?? Infinity),
     maxParallel: Math.floor(amount("maxParallel", options.maxParallel ?? 8)),
     contextTokens: amount("contextTokens", options.contextTokens ?? model.maxInputTokens ?? Infinity),
+    output: options.output ? toJsonSchema("the agent", "output", options.output) : undefined,
     clock,
     random,
     options,

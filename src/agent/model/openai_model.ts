@@ -192,7 +192,9 @@ class OpenAiModel implements LanguageModel {
     const { status, headers } = response;
     const text = await readErrorText(response, clock);
     discard(response);
-    const said = { status, retryAfter: retryAfterOf(headers, clock.now()), retryable: againOf(headers) };
+    // Such a reply may come of a base URL that begins elsewhere.
+    const at = status === 404 || status === 405 ? this.#redactor.redact(urlWithoutQuery(this.#address)) : undefined;
+    const said = { status, retryAfter: retryAfterOf(headers, clock.now()), retryable: againOf(headers), at };
     const { message, kind } = faultIn(text) ?? { message: text };
     return faultError({ message, kind }, { label: this.id, redactor: this.#redactor }, said);
   }

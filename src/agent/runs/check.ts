@@ -8,6 +8,7 @@ import { randomHex } from "../../ports.ts";
 import { LimitExceededError } from "../../protocol/errors.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import type { AgentAnswer, AgentTask } from "../loop/seam.ts";
+import { toJsonSchema } from "../loop/schemas.ts";
 import { checkSettings } from "../loop/settings.ts";
 import type { RunLimits } from "./options.ts";
 import type { StartRun } from "./seam.ts";
@@ -49,7 +50,8 @@ export function checkStart(run: StartRun, random: Random, limits: RunLimits): Ch
     throw new TypeError(`"deadline" is ${String(deadline)}, expected milliseconds since 1970`);
   }
   const settings = checkSettings(run.settings);
-  const task: AgentTask = { input, ...(output !== undefined && { output }), ...(settings && { settings }) };
+  const shape = output && toJsonSchema("the run", "output", output);
+  const task: AgentTask = { input, ...(shape && { output: shape }), ...(settings && { settings }) };
   const length = JSON.stringify(task).length;
   if (length > limits.valueBytes) throw new LimitExceededError("limits.valueBytes", limits.valueBytes, length);
   return { id, task, deadline: deadline === undefined ? undefined : Math.ceil(deadline) };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AnySchema } from "../../server/definitions.ts";
 import type { TokenUsage } from "../api_agent.ts";
 import type { AgentAnswer, AgentEnd, AgentEvent, AgentQuestion, AgentTask } from "../loop/seam.ts";
 
@@ -17,7 +18,9 @@ export type RunState =
   | "cancelled";
 
 /** What a run is started with. */
-export interface StartRun extends AgentTask {
+export interface StartRun extends Omit<AgentTask, "output"> {
+  /** What the run's `output` has to fit: a JSON Schema of an object, or a schema of a library that tells the JSON Schema of its own. */
+  readonly output?: AnySchema | undefined;
   /** Which agent. */
   readonly agent: string;
   /** Who starts it: the run belongs to them. */

@@ -33,6 +33,8 @@ export class Access {
   #session: string | undefined;
   /** A new token was refused, or none was given: until then nobody signs in again. */
   #refusedUntil = -Infinity;
+  /** Somebody has signed in after a refusal, and nothing has gone through since: until then the next refusal is one of the new token. */
+  #untriedUntil = -Infinity;
   /** Why none was given: who is not asked again is told that. */
   #why: unknown;
 
@@ -63,6 +65,7 @@ export class Access {
         const needsNonce = key?.learn(url, response, request.headers["dpop"]) === true;
         const { status } = response;
         if (status !== 401 && status !== 403) {
+          this.#untriedUntil = -Infinity;
           if (response.ok && this.#stepUps.size) this.#stepUps.delete(await operationOf(init));
           return response;
         }
@@ -108,21 +111,21 @@ export class Access {
         attempt.sent = await tokens.renewed(sent?.accessToken, init.signal);
         if (attempt.sent) return true;
       }
-      // Who has just signed in, to no avail, is not asked again with each call.
-      if (attempt.isSignedIn) this.#pause();
       if (!isCall) return false;
+      // Who has just signed in, to no avail, is not asked again with each call, whichever call it was done for.
+      if (attempt.isSignedIn || this.#context.clock.monotonic() < this.#untriedUntil) {
+        if (await this.#takeNewer(attempt, sent)) return true;
+        this.#pause();
+      }
       if (this.#isPaused && !this.#why) return false;
       attempt.isSignedIn = true;
       attempt.sent = await this.#demanded({ ...demand, refusal: sent && demand.refusal }, init.signal);
+      this.#untriedUntil = this.#afterPause;
       return true;
     }
     if (demand.error !== "insufficient_scope" || !isCall) return false;
-    const newer = await tokens.load();
-    if (newer && newer.content.accessToken !== sent?.accessToken) {
-      attempt.sent = newer.content;
-      return true;
-    }
     const operation = await operationOf(init);
+    if (await this.#takeNewer(attempt, sent)) return true;
     const before = this.#stepUps.get(operation) ?? 0;
     if (before >= (this.#context.options.stepUps ?? 2)) return false;
     // Calls at the same time ask once, together: so they count as one, and not where that was for scopes of others.
@@ -139,6 +142,14 @@ export class Access {
       if (!init.signal?.aborted && !isAway) count();
       throw error;
     }
+    return true;
+  }
+
+  /** Takes others than those that were refused. Asked last of all: while anything else is waited for, somebody may bring them. */
+  async #takeNewer(attempt: Attempt, refused: TokenRecord | undefined): Promise<boolean> {
+    const newer = await this.signIn.tokens.load();
+    if (!newer || newer.content.accessToken === refused?.accessToken) return false;
+    attempt.sent = newer.content;
     return true;
   }
 
@@ -162,9 +173,14 @@ export class Access {
   }
 
   #pause(why?: unknown): void {
-    const refusalPause = 30_000;
-    this.#refusedUntil = this.#context.clock.monotonic() + refusalPause;
+    this.#refusedUntil = this.#afterPause;
     this.#why = why;
+  }
+
+  /** When a pause that begins now is over. */
+  get #afterPause(): number {
+    const refusalPause = 30_000;
+    return this.#context.clock.monotonic() + refusalPause;
   }
 }
 

@@ -35,8 +35,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Required<St
     texts.delete(key);
     if (value === undefined) return;
     texts.set(key, value);
-    const [oldest] = texts.keys();
-    if (texts.size > most && oldest !== undefined) texts.delete(oldest);
+    // Only then: what was written anew has left gaps in front of the oldest, and each look at that one goes through them.
+    if (texts.size > most) texts.delete(texts.keys().next().value as string);
   };
   return {
     get: (key) => Promise.resolve(texts.get(key)),

@@ -88,7 +88,13 @@ class Verifier {
   readonly #logger: Logger | undefined;
 
   constructor(options: JwtVerifierOptions) {
-    const { algorithms = defaultAlgorithms, clockTolerance: tolerance = 5_000, jwksUri, audience } = options;
+    const {
+      algorithms = defaultAlgorithms,
+      clockTolerance: tolerance = 5_000,
+      jwksUri,
+      audience,
+      profile = "rfc9068",
+    } = options;
     for (const name of algorithms) {
       if (knownAlgorithms.includes(name)) continue;
       throw new TypeError(`Cannot take tokens signed by "${name}": expected some of ${knownAlgorithms.join(", ")}`);
@@ -96,6 +102,9 @@ class Verifier {
     if (!algorithms.length) throw new TypeError("Cannot take tokens signed by nothing: expected an algorithm");
     if (audience !== undefined && !audience.length) {
       throw new TypeError("Cannot take tokens for nobody: expected an audience");
+    }
+    if (profile !== "rfc9068" && profile !== "jwt") {
+      throw new TypeError(`Cannot use the profile ${JSON.stringify(profile)}: expected "rfc9068" or "jwt"`);
     }
     checkClockTolerance(tolerance);
     this.#options = options;

@@ -17,39 +17,81 @@ const shortest = 60;
 /**
  * Checks the arguments. A schema that cannot be used is left to the server.
  *
+ * @returns What to warn of, although they fit: a name that the schema does not have, and says nothing of.
  * @throws {UsageError} When they do not fit; the message names what and where.
  */
-export function checkArguments(tool: Tool, args: JsonObject): void {
+export function checkArguments(tool: Tool, args: JsonObject): string | undefined {
   const { name, inputSchema } = tool;
   let validate: ValidateFunction;
   try {
     validate = createSchemaValidator()(inputSchema);
   } catch {
-    return;
+    return undefined;
   }
   const checked = validate(args);
-  if (checked.valid) return;
   const keys = propertiesOf(inputSchema).map(([key]) => key);
-  const unknown = Object.keys(args).filter((key) => !keys.includes(key));
+  const refused = new Set(checked.valid ? [] : checked.issues.map(refusedName));
+  // Where a schema says nothing of others, a name that it does not have is most likely a wrong one.
+  const isPlain = !aboutOthers.some((keyword) => keyword in inputSchema);
+  const unknown = Object.keys(args).filter((key) => !keys.includes(key) && (isPlain || refused.has(key)));
+  const strange = unknown.slice(0, mostIssues + 1).map((key) => `there is no "${key}"${didYouMean(key, keys)}`);
+  if (checked.valid) {
+    // Without any property it is the schema of a tool that takes what it is given.
+    const isWrong = keys.length > 0 && strange.length > 0;
+    return isWrong ? `among the arguments of "${name}" ${joined(strange)}; it is called all the same` : undefined;
+  }
   const missing = requiredOf(inputSchema).filter((key) => !Object.hasOwn(args, key) || args[key] === undefined);
+  // As the check says it.
+  const told = new Set(missing.map((key) => `must have the property ${JSON.stringify(key)}`));
+  const named = new Set<string | undefined>(unknown);
+  const rest = checked.issues.filter((issue) =>
+    !(issue.path === "" && told.has(issue.message)) && !named.has(refusedName(issue))
+  );
   const problems = [
     ...missing.map((key) => `"${key}" is missing`),
-    ...unknown.map((key) => `there is no "${key}"${didYouMean(key, keys)}`),
-    ...checked.issues.filter(({ path, keyword }) => !(path === "" && covered.has(keyword))).map((issue) =>
-      issueText(issue, args)
-    ),
+    ...strange,
+    ...rest.map((issue) => issueText(issue, args)),
   ];
-  const shown = problems.slice(0, mostIssues).join("; ") + (problems.length > mostIssues ? "; …" : "");
   throw new UsageError(
-    `The arguments of "${name}" do not fit: ${shown || "see its schema"}; causeway tools shows what it takes`,
+    `The arguments of "${name}" do not fit: ${
+      joined(problems) || "see its schema"
+    }; causeway tools shows what it takes`,
   );
 }
 
-/** Keywords at the top that the lists of missing and unknown keys tell better. */
-const covered: ReadonlySet<string> = new Set(["required", "additionalProperties"]);
+function joined(problems: readonly string[]): string {
+  return problems.slice(0, mostIssues).join("; ") + (problems.length > mostIssues ? "; …" : "");
+}
+
+/** What may allow a name beside the properties. */
+const aboutOthers: readonly string[] = [
+  "additionalProperties",
+  "unevaluatedProperties",
+  "patternProperties",
+  "$ref",
+  "$dynamicRef",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+  "dependentSchemas",
+  "dependentRequired",
+  "dependencies",
+];
+
+/** The name of an argument, where that it is there is what is wrong. */
+function refusedName({ path, keyword }: ValidationIssue): string | undefined {
+  const [key, ...more] = keysOf(path);
+  return /^(additional|unevaluated)Properties$/.test(keyword) && more.length === 0 ? key : undefined;
+}
+
+/** The names in a JSON Pointer. */
+function keysOf(path: string): string[] {
+  return path.split("/").slice(1).map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
 
 function issueText({ path, message }: ValidationIssue, args: JsonObject): string {
-  const keys = path.split("/").slice(1);
+  const keys = keysOf(path);
   if (keys.length === 0) return message;
   const [key = ""] = keys;
   const value = keys.length === 1 ? args[key] : undefined;

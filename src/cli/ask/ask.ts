@@ -7,7 +7,7 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import type { HandlerContext, Handlers } from "../../client/mod.ts";
 import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
-import { eraseLine, isAttended, writeError } from "../terminal.ts";
+import { clearLine, isAttended, writeError } from "../terminal.ts";
 import { plain } from "../text/plain.ts";
 import { wrap } from "../text/table.ts";
 import { fillForm, visitPage } from "./form.ts";
@@ -50,7 +50,7 @@ export function createTurns(read: () => Lines = readLines): AskInTurn {
     };
     const answer = last.then(async () => {
       signal.throwIfAborted();
-      await writeError(eraseLine);
+      await clearLine();
       // Who was at a question when its time ended still types the end of the answer: it must not answer this one.
       if (isOwed) await line("\nThe time of that question is over. Press Enter for the next one: ");
       return await ask({

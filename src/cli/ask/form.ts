@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonValue } from "../../protocol/json_rpc.ts";
-import { createSchemaValidator } from "../../protocol/mod.ts";
+import { createSchemaValidator, formatChecks } from "../../protocol/json_schema/mod.ts";
 import type { ElicitationField, ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
 import { readValue } from "../../protocol/arguments/values.ts";
 import { firstLine, oneLine } from "../text/plain.ts";
@@ -75,7 +75,7 @@ async function askField(
     ? required ? "" : " [skip]"
     : ` [${oneLine(JSON.stringify(field.default))}]`;
   const question = `  ${label} (${[fieldType(field), about].filter(Boolean).join(": ")})${fallback}: `;
-  const check = createSchemaValidator()(field);
+  const check = createSchemaValidator({ formats: formatChecks })(field);
   for (;;) {
     const answer = await terminal.ask(question);
     if (answer === undefined) return undefined;
@@ -93,8 +93,19 @@ async function askField(
 
 function fieldType(field: ElicitationField): string {
   const titles = optionsOf(field).map(({ title }) => title);
-  return titles.length > 0 ? oneLine(titles.join(" | ")) : typeText(field);
+  const example = examples.get(field.format);
+  if (titles.length === 0) return example === undefined ? typeText(field) : `${field.format}, as ${example}`;
+  const choices = oneLine(titles.join(" | "));
+  return field.type === "array" ? `some of ${choices}, with commas between` : choices;
 }
+
+/** How what has a format is written: nobody guesses that of a time. */
+const examples: ReadonlyMap<unknown, string> = new Map([
+  ["email", "ada@example.com"],
+  ["uri", "https://example.com"],
+  ["date", "2026-01-31"],
+  ["date-time", "2026-01-31T12:00:00Z"],
+]);
 
 /** The value of an answer, or what is wrong with it. */
 function readField(answer: string, field: ElicitationField): { value: JsonValue } | { wrong: string } {
@@ -106,28 +117,58 @@ function readField(answer: string, field: ElicitationField): { value: JsonValue 
   }
 }
 
-/** A choice may be named by its title too; several are separated by commas; yes and no stand for true and false. */
+/** Several choices are separated by commas; yes and no stand for true and false. */
 function fieldValue(answer: string, field: ElicitationField): JsonValue {
   const text = answer.trim();
-  const choose = (word: string): string => {
-    const found = optionsOf(field).find(({ value, title }) =>
-      value === word || title.toLowerCase() === word.toLowerCase()
-    );
-    return found?.value ?? word;
-  };
-  if (field.type === "array") return text.split(",").map((word) => choose(word.trim()));
+  const options = optionsOf(field);
+  if (field.type === "array") return chooseSeveral(text.split(","), options);
   if (typesOf(field).has("boolean") && /^(y|yes|n|no)$/i.test(text)) return /^y/i.test(text);
-  return readValue(choose(text), field);
+  return readValue(choose(text, options) ?? text, field);
+}
+
+/** A choice may be named by its title or its value. What is shown counts first: it may be the value of another one. */
+function choose(word: string, options: readonly Option[]): string | undefined {
+  const lower = word.toLowerCase();
+  const found = options.find(({ title }) => title === word) ?? options.find(({ value }) => value === word) ??
+    options.find(({ title }) => title.toLowerCase() === lower);
+  return found?.value;
+}
+
+/** A comma may be a part of a choice, too: the longest that is one counts. */
+function chooseSeveral(parts: readonly string[], options: readonly Option[]): string[] {
+  const chosen: string[] = [];
+  let most = 1;
+  for (const { title, value } of options) most = Math.max(most, title.split(",").length, value.split(",").length);
+  for (let at = 0; at < parts.length;) {
+    let end = Math.min(parts.length, at + most);
+    let value: string | undefined;
+    for (; end > at && value === undefined; end--) value = choose(parts.slice(at, end).join(",").trim(), options);
+    const word = parts[at]?.trim() ?? "";
+    if (value !== undefined) chosen.push(value);
+    else if (word !== "") chosen.push(word);
+    at = value === undefined ? at + 1 : end + 1;
+  }
+  return chosen;
+}
+
+/** One of the choices of a field. */
+interface Option {
+  readonly value: string;
+  /** As it is shown. */
+  readonly title: string;
 }
 
 /** The choices of a field, in the shapes that the revisions have for them. */
-function optionsOf(field: ElicitationField): { value: string; title: string }[] {
+function optionsOf(field: ElicitationField): Option[] {
   const source = field.type === "array" ? Object(field.items) : field;
   const titled: unknown = source.oneOf ?? source.anyOf;
   if (Array.isArray(titled)) {
-    return titled.map((option) => ({ value: String(option?.const), title: String(option?.title ?? option?.const) }));
+    return titled.map((option) => ({
+      value: String(option?.const),
+      title: oneLine(String(option?.title ?? option?.const)),
+    }));
   }
   const names: unknown[] = Array.isArray(source.enumNames) ? source.enumNames : [];
   const values: unknown[] = Array.isArray(source.enum) ? source.enum : [];
-  return values.map((value, index) => ({ value: String(value), title: String(names[index] ?? value) }));
+  return values.map((value, index) => ({ value: String(value), title: oneLine(String(names[index] ?? value)) }));
 }

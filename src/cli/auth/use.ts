@@ -58,11 +58,16 @@ export async function findSignIn(
   return found && { oauth: await openKept(world, found.store, found.kept, { own }), kept: found.kept };
 }
 
-/** The error, or for one that a sign-in would help against: what to do. */
+/**
+ * The error, or for one that a sign-in would help against: what to do.
+ *
+ * @param otherwise What else would help, where nobody has signed in.
+ */
 export async function withAdvice(
   error: unknown,
   { target, headers, entry }: Destination,
   used: UsedSignIn | undefined,
+  otherwise = "send credentials with --header 'Authorization: Bearer …'",
 ): Promise<unknown> {
   if (typeof target !== "string" || hasCredentials(headers)) return error;
   if (used?.program !== undefined) return ofProgram(error, used.program);
@@ -78,7 +83,7 @@ export async function withAdvice(
     return new AuthorizationError(`Sign in first: ${command}${more}${why}`, { cause: error });
   }
   if (error instanceof UnauthorizedError && error.status === 401) {
-    const other = used ? "" : ", or send credentials with --header 'Authorization: Bearer …'";
+    const other = used ? "" : `, or ${otherwise}`;
     return new AuthorizationError(`Sign in first: ${command}${other}`, { cause: error });
   }
   if (used && error instanceof AuthorizationError) {

@@ -1,5 +1,5 @@
 /**
- * Changes one member of a JSON text with comments, and leaves all else as it is: comments, order and spaces.
+ * Changes members of a JSON text with comments, and leaves all else as it is: comments, order and spaces.
  *
  * @module
  */
@@ -32,16 +32,37 @@ interface Located {
 export function editJson(text: string, path: readonly string[], value: JsonValue | undefined): string {
   const parents = path.slice(0, -1);
   const name = path.at(-1) ?? "";
+  if (value !== undefined) return putJson(text, parents, new Map([[name, value]]));
   const object = locate(text, parents);
   const found = object?.members.find((member) => member.name === name);
-  if (!object || (value === undefined && !found)) throw unclear();
-  const edited = value === undefined
-    ? removed(text, object, found ?? never())
-    : found
-    ? text.slice(0, found.valueStart) + written(text, value, indentAt(text, found.start)) + text.slice(found.valueEnd)
-    : added(text, object, { name, value });
-  check(edited, expectedOf(text, path, value));
+  if (!object || !found) throw unclear();
+  const edited = removed(text, object, found);
+  check(edited, expectedOf(text, parents, new Map([[name, value]])));
   return edited;
+}
+
+/**
+ * The text with these members in an object: each in the place of one of its name, else behind those that are there.
+ *
+ * @param path The names that lead to the object, which has to be there.
+ * @throws {UsageError} When the text cannot be changed without harm.
+ */
+export function putJson(text: string, path: readonly string[], values: ReadonlyMap<string, JsonValue>): string {
+  const object = locate(text, path);
+  if (!object) throw unclear();
+  const fresh = new Map(values);
+  const there = object.members.filter(({ name }) => fresh.delete(name));
+  const parts: string[] = [];
+  let from = 0;
+  for (const { name, start, valueStart, valueEnd } of there) {
+    parts.push(text.slice(from, valueStart), written(text, values.get(name) ?? null, indentAt(text, start)));
+    from = valueEnd;
+  }
+  const edited = parts.join("") + text.slice(from);
+  const rest = there.length > 0 ? locate(edited, path) : object;
+  const whole = fresh.size > 0 ? added(edited, rest ?? never(), fresh) : edited;
+  check(whole, expectedOf(text, path, values));
+  return whole;
 }
 
 function locate(text: string, path: readonly string[]): Located | undefined {
@@ -56,7 +77,7 @@ function locate(text: string, path: readonly string[]): Located | undefined {
 function added(
   text: string,
   { open, close, members }: Located,
-  what: { name: string; value: JsonValue },
+  what: ReadonlyMap<string, JsonValue>,
 ): string {
   const last = members.at(-1);
   const indent = last ? indentAt(text, last.start) : indentAt(text, open) + "  ";
@@ -66,11 +87,11 @@ function added(
     ? text.slice(0, last.valueEnd) + "," + text.slice(last.valueEnd, end)
     : text.slice(0, end);
   const outer = indentAt(text, open);
-  const member = `${JSON.stringify(what.name)}: ${written(text, what.value, indent)}`;
-  const isOneLine = last && !isObject(what.value) && !text.slice(open, close).includes("\n");
-  if (isOneLine) return `${head} ${member}${text.slice(end)}`;
+  const made = [...what].map(([name, value]) => `${JSON.stringify(name)}: ${written(text, value, indent)}`);
+  const isOneLine = last && ![...what.values()].some(isObject) && !text.slice(open, close).includes("\n");
+  if (isOneLine) return `${head} ${made.join(", ")}${text.slice(end)}`;
   const line = lineEnd(text);
-  return `${head}${line}${indent}${member}${line}${outer}${text.slice(close)}`;
+  return `${head}${line}${indent}${made.join(`,${line}${indent}`)}${line}${outer}${text.slice(close)}`;
 }
 
 function removed(text: string, { open, members }: Located, member: Member): string {
@@ -156,14 +177,19 @@ function skipSpace(text: string, from: number): number {
   return from + (space.exec(text)?.[0].length ?? 0);
 }
 
-function expectedOf(text: string, path: readonly string[], value: JsonValue | undefined): unknown {
+function expectedOf(
+  text: string,
+  path: readonly string[],
+  values: ReadonlyMap<string, JsonValue | undefined>,
+): unknown {
   const root = valueOf(text);
   let object: unknown = root;
-  for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+  for (const name of path) object = isObject(object) ? object[name] : undefined;
   if (!isObject(object)) throw unclear();
-  const name = path.at(-1) ?? "";
-  if (value === undefined) delete object[name];
-  else object[name] = value;
+  for (const [name, value] of values) {
+    if (value === undefined) delete object[name];
+    else object[name] = value;
+  }
   return root;
 }
 

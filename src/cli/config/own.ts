@@ -18,7 +18,7 @@ import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { checkFolder, whyNot } from "../read.ts";
 import { ownConfig } from "../target/config.ts";
-import { editJson } from "./edit.ts";
+import { editJson, putJson } from "./edit.ts";
 
 /** What those that are written are called. */
 export const fileName = "causeway.json";
@@ -86,15 +86,25 @@ function rawServers(text: string, path: string): JsonObject {
 }
 
 /**
- * Puts a server into it, in the place of one of its name, or takes it out (undefined).
+ * Puts servers into it, each in the place of one of its name: all of them, or none.
  *
  * @throws {UsageError} When it cannot be written, or somebody else has changed it meanwhile.
  */
-export async function saveServer(config: OwnConfig, name: string, entry: JsonValue | undefined): Promise<void> {
+export async function saveServers(config: OwnConfig, entries: ReadonlyMap<string, JsonValue>): Promise<void> {
   const given = config.text ?? empty;
   const path = serversPath(valueOf(given));
   const text = path ? given : editJson(given, usual, {});
-  await replace(config, editJson(text, [...path ?? usual, name], entry));
+  await replace(config, putJson(text, path ?? usual, entries));
+}
+
+/**
+ * Takes a server out of it.
+ *
+ * @throws {UsageError} When it cannot be written, or somebody else has changed it meanwhile.
+ */
+export async function removeServer(config: OwnConfig, name: string): Promise<void> {
+  const text = config.text ?? empty;
+  await replace(config, editJson(text, [...serversPath(valueOf(text)) ?? usual, name], undefined));
 }
 
 /**
@@ -114,6 +124,9 @@ export async function saveDisabled(config: OwnConfig, name: string, disabled: bo
 
 /** A new file in the place of the old one: whoever reads it sees the one or the other. */
 async function replace({ path, advice, text: before }: OwnConfig, text: string): Promise<void> {
+  if (new TextEncoder().encode(text).length > maxBytes) {
+    throw new UsageError(`Cannot write "${path}": it would be larger than 1 MiB, and could not be read any more`);
+  }
   const target = await realpath(path).catch(() => path);
   const draft = `${target}.${randomHex(systemRandom, 8)}.tmp`;
   try {

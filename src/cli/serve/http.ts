@@ -12,7 +12,7 @@ import { createHandler, createSocketEndpoint } from "../../server/mod.ts";
 import type { TaskSupport } from "../../server/mod.ts";
 import { isObject } from "../../protocol/json_rpc.ts";
 import { UsageError } from "../failure.ts";
-import { writeError } from "../terminal.ts";
+import { writeWarning } from "../terminal.ts";
 import { oneLine } from "../text/plain.ts";
 
 const path = "/mcp";
@@ -55,7 +55,7 @@ export async function serveAt(gateway: Gateway, place: HttpPlace): Promise<Serve
   }).catch((error: unknown) => {
     throw cannotListen(error, place);
   });
-  if (isWithout !== undefined) await writeError(`causeway: warning: ${oneLine(isWithout)}\n`);
+  if (isWithout !== undefined) await writeWarning(isWithout);
   const url = `${host.url}${path}`;
   const addresses = isWithout === undefined ? `${url} and ${url.replace(/^http/, "ws")}` : url;
   return { addresses, [Symbol.asyncDispose]: () => host.close() };

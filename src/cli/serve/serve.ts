@@ -12,6 +12,7 @@ import type { TaskSupport } from "../../server/mod.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
 import { describeFailure, exitCodes, UsageError } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import { readText } from "../read.ts";
 import { findConfigs } from "../target/config.ts";
 import { writeError } from "../terminal.ts";
@@ -77,8 +78,8 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
   await using hub = await openHeardHub(line, servers, { handlers, features, middleware, tasks: followed });
   // Whom a config approves of is asked by the program at the other end: it has a person, and knows nothing of a config here.
   const guarded = await guard(hub, servers);
-  const told = new Map<string, Error>();
-  const reporting = report(guarded, told);
+  const told = new Map<string, Failure>();
+  const reporting = report(guarded, servers, { told, isOne: names === "own" });
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
   signal.throwIfAborted();
@@ -86,7 +87,7 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
     // What it is, is told already. Nobody gets anything of it.
     await hub.close();
     await reporting;
-    return describeFailure([...told.values()][0]).exitCode;
+    return [...told.values()][0]?.exitCode ?? exitCodes.unreachable;
   }
   await guarded.check({ signal });
   // There is one client at the other end of a pipe, whatever it says of itself.
@@ -111,18 +112,22 @@ async function overStdio(gateway: Gateway, tasks: TaskSupport, signal: AbortSign
   throw signal.reason;
 }
 
-/** Tells what goes wrong with servers: what is tried again and fails in the same way is told once. */
-async function report(hub: HubLike, told: Map<string, Error>): Promise<void> {
+/** Tells what goes wrong with servers: what is tried again, and fails and says the same, is told once. */
+async function report(
+  hub: HubLike,
+  servers: ReadonlyMap<string, Served>,
+  { told, isOne }: { readonly told: Map<string, Failure>; readonly isOne: boolean },
+): Promise<void> {
   for await (const event of hub.events()) {
     if (event.type === "error") {
       const { server, error } = event;
-      if (told.get(server)?.message === error.message) continue;
-      told.set(server, error);
-      const { line } = describeFailure(error);
-      const about = line.includes(`"${server}"`) || error.message.includes(server) ? "" : `"${oneLine(server)}": `;
+      const failure = describeFailure(await servers.get(server)?.advise?.(error) ?? error);
+      const { line } = failure;
+      // A late program that was started anew may give another link: the one before leads nowhere now.
+      if (told.get(server)?.line === line) continue;
+      told.set(server, failure);
+      const about = isOne || line.includes(`"${server}"`) ? "" : `"${oneLine(server)}": `;
       await writeError(`causeway: ${about}${line}\n`);
-    } else if (event.type === "authorization") {
-      await writeError(`causeway: "${event.server}" wants a sign-in: causeway login ${event.server}\n`);
     } else if (event.type === "state" && event.to === "connected") told.delete(event.server);
   }
 }

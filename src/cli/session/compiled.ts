@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { mkdirSync } from "node:fs";
 import process from "node:process";
 
 /** What has to be known of this process. */
@@ -42,7 +43,18 @@ export async function keepOwnCode(): Promise<void> {
   if (folder === undefined) return;
   // Older versions have none.
   const { enableCompileCache }: { enableCompileCache?: (folder: string) => unknown } = await import("node:module");
-  enableCompileCache?.(folder);
+  if (!enableCompileCache) return;
+  makeOwnFolder(folder);
+  enableCompileCache(folder);
+}
+
+/** Makes a folder that only the person can look into: who writes compiled code makes it for everyone else. */
+export function makeOwnFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    // Then no code is kept.
+  }
 }
 
 function folderOf(name: string, { platform, env }: Surroundings): string | undefined {

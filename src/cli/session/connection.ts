@@ -4,23 +4,29 @@
  * @module
  */
 import type { Client } from "../../client/client.ts";
-import { isLoopbackHost } from "../../egress/address.ts";
+import { redactWords } from "../../egress/redact.ts";
 import { createConnect } from "../../entry/connect.ts";
 import type { ConnectOptions } from "../../entry/targets.ts";
-import { PeerExitedError, RpcError, SpawnError } from "../../protocol/errors.ts";
+import type { Spawn } from "../../ports.ts";
+import { RpcError, SpawnError } from "../../protocol/errors.ts";
 import { systemResolve } from "../../runtime/children/child.ts";
+import { TextTail } from "../../transport/stdio_tail.ts";
 import { createAsker } from "../ask/ask.ts";
 import type { OAuth } from "../auth/oauth.ts";
 import type { CommandLine } from "../command_line.ts";
-import { DeadlineError, UsageError } from "../failure.ts";
+import { UsageError } from "../failure.ts";
+import { warnOfPlainHttp } from "../target/plain_http.ts";
 import type { Destination } from "../target/target.ts";
 import { createSpinner, isWatched, writeError } from "../terminal.ts";
-import { firstLine, oneLine } from "../text/plain.ts";
+import { oneLine } from "../text/plain.ts";
 import { runtimePorts } from "../wire/ports.ts";
+import { lateError, strayError } from "./late.ts";
 import type { BegunSession } from "./seam.ts";
 
 /** How long a child may take to end by itself, and again after SIGTERM, in milliseconds. */
 const closeTime = 1_000;
+/** How much of what a program writes to its standard error is kept, in bytes. */
+const keptWords = 4_096;
 
 /**
  * Connects, runs `use`, and closes whatever happens.
@@ -66,7 +72,9 @@ async function open(
   { timeout }: CommandLine,
   { signal, auth, options, redact, hear, child, isSilent }: KnownSession,
 ): Promise<Client> {
-  const ports = { ...await runtimePorts(), ...(child && { spawn: child.spawn }) };
+  const all = await runtimePorts();
+  const words = new TextTail(keptWords);
+  const ports = { ...all, spawn: overheard(child?.spawn ?? all.spawn, words) };
   const stray: string[] = [];
   const made: ConnectOptions = {
     ...options,
@@ -95,7 +103,7 @@ async function open(
     return await connectTapped(target, made, { hear, ports, connect });
   } catch (error) {
     if (error instanceof SpawnError) throw await spawnError(error, target, hint);
-    throw strayError(error, stray[0]);
+    throw strayError(lateError(error, redactWords(words.text(), redact)), stray[0]);
   }
 }
 
@@ -109,18 +117,16 @@ async function spawnError(error: SpawnError, target: Destination["target"], hint
   return hint === "" ? error : new SpawnError(`${error.message}; ${hint}`, { cause: error });
 }
 
-/** A program that talks to people, and not as a server, says so in its output. */
-function strayError(error: unknown, line: string | undefined): unknown {
-  if (line === undefined) return error;
-  const said = `its output began with ${JSON.stringify(firstLine(line, 80))}, which is no MCP message`;
-  if (error instanceof DeadlineError) return new DeadlineError(`${error.message}; ${said}`);
-  return error instanceof PeerExitedError ? new PeerExitedError(`${error.message}; ${said}`, { cause: error }) : error;
-}
-
-async function warnOfPlainHttp({ target }: Destination): Promise<void> {
-  const { protocol, hostname } = new URL(typeof target === "string" ? target : "https://localhost");
-  if (protocol === "https:" || protocol === "wss:" || isLoopbackHost(hostname)) return;
-  await writeError(
-    `causeway: warning: "${hostname}" is reached without encryption; use ${protocol.replace(":", "s:")}\n`,
-  );
+/** The same, with what programs write to their standard error kept. */
+function overheard(spawn: Spawn, words: TextTail): Spawn {
+  return (command, events) =>
+    spawn(command, {
+      output: (chunk) => events.output(chunk),
+      outputEnd: () => events.outputEnd(),
+      errorOutput(chunk) {
+        words.push(chunk);
+        return events.errorOutput(chunk);
+      },
+      exit: (status) => events.exit(status),
+    });
 }

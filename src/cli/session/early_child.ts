@@ -8,7 +8,7 @@ import process from "node:process";
 import type { ExitStatus, ProcessEvents, Spawn, SpawnedProcess } from "../../ports.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { childPorts } from "../wire/ports.ts";
-import { compiledFolder } from "./compiled.ts";
+import { compiledFolder, makeOwnFolder } from "./compiled.ts";
 
 /** How long a program that nobody has talked to may take to be gone after SIGKILL, in milliseconds. */
 const killTime = 1_000;
@@ -37,6 +37,8 @@ export class EarlyChild implements AsyncDisposable {
   static async start({ command, args = [], env = {}, cwd }: StdioCommand): Promise<EarlyChild> {
     const { spawn, environment } = await childPorts();
     const compiled = compiledFolder(command, args, process);
+    // Where it is told another one, ours is not used.
+    if (compiled !== undefined && env.NODE_COMPILE_CACHE === undefined) makeOwnFolder(compiled);
     const extra = compiled === undefined ? env : { NODE_COMPILE_CACHE: compiled, ...env };
     return new EarlyChild(spawn, { command, args, env: environment(extra), cwd }, compiled);
   }

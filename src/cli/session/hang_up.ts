@@ -14,9 +14,11 @@ const path = "/proc/self/status";
 
 /**
  * Whether it was started so that a terminal which is closed does not end it (`nohup`): who listens to that signal all the same
- * would be ended by it. Linux tells; Node itself listens to what was to be ignored.
+ * would be ended by it. Linux tells, until somebody listens; Node itself listens to what was to be ignored.
  */
-export function ignoresHangUp(): boolean {
+export const ignoresHangUp: boolean = wasToIgnore();
+
+function wasToIgnore(): boolean {
   const { Deno } = globalThis as { readonly Deno?: { readonly permissions: Permissions } };
   try {
     if (Deno && Deno.permissions.querySync({ name: "read", path }).state !== "granted") return false;

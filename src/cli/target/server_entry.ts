@@ -28,8 +28,29 @@ export interface ServerEntry {
  *
  * @throws {UsageError} When something in it is wrong, or a variable is not set.
  */
-export function readServer({ path, text }: Config, name: string): ServerEntry {
-  const { servers, problems } = understand(path, text, name);
+export function readServer(config: Config, name: string): ServerEntry {
+  return entryOf(config, name, understand(config.path, config.text, name));
+}
+
+/** Reads servers of a config as `readServer` does, and its text once for all of them. */
+export function serverReader(config: Config): (name: string) => ServerEntry {
+  const read = readAll(config);
+  return (name) => read ? entryOf(config, name, read) : readServer(config, name);
+}
+
+/** Undefined where each server has to be read by itself. */
+function readAll({ path, text }: Config): ReadConfig | undefined {
+  try {
+    const read = understand(path, text);
+    // Of so many problems not all are kept.
+    return read.problems.some(({ code }) => code === "more") ? undefined : read;
+  } catch {
+    // Deno gives no variable that --allow-env does not name; the server that wants it may be one that nobody asks for.
+    return undefined;
+  }
+}
+
+function entryOf({ path }: Config, name: string, { servers, problems }: ReadConfig): ServerEntry {
   const about = problems.filter(({ server }) => server === name);
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;
   if (!server) {
@@ -46,9 +67,9 @@ export function readServer({ path, text }: Config, name: string): ServerEntry {
 /**
  * Reads a config. What an editor would ask for (`${input:api-key}`) is read from a variable (`CAUSEWAY_INPUT_API_KEY`).
  *
- * @param only The server whose variables are filled in; empty: none.
+ * @param only The server whose variables are filled in; empty: none; undefined: all.
  */
-export function understand(path: string, text: string, only: string): ReadConfig {
+export function understand(path: string, text: string, only?: string): ReadConfig {
   const options: ReadOptions = {
     source: path,
     environment: process.env,

@@ -8,8 +8,7 @@ import type { ReadServer } from "../../hub/config/types.ts";
 import type { StdioCommand } from "../../transport/stdio.ts";
 import { UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
-import { writeError } from "../terminal.ts";
-import { oneLine } from "../text/plain.ts";
+import { writeWarning } from "../terminal.ts";
 import { findConfigs } from "./config.ts";
 import { readShellWords } from "./shell_words.ts";
 import { readUrl } from "../../egress/url.ts";
@@ -57,7 +56,7 @@ export async function resolveTarget(
     // A command with spaces in it fails: then it is said why.
     const hints = isSplit ? [] : entry.warnings.filter((warning) => warning.includes(".command: "));
     for (const warning of entry.warnings) {
-      if (!hints.includes(warning)) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
+      if (!hints.includes(warning)) await writeWarning(warning);
     }
     const words = [text, ...(options.config === undefined ? [] : ["--config", options.config])].join(" ");
     const known = { entry: { server: entry.server, words, path: resolve(config.path) } };

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isObject } from "../../protocol/json_rpc.ts";
 import type { CallToolResult, ContentBlock } from "../../protocol/mod.ts";
 import { oneLine, plain, plainJson } from "./plain.ts";
 
@@ -21,9 +22,23 @@ export function resultText(result: CallToolResult): string {
 export function unsaid({ content, structuredContent }: CallToolResult): unknown {
   // Beside content null is what some servers say that have nothing to say.
   if (structuredContent === undefined || (structuredContent === null && content?.length)) return undefined;
+  const isSaid = saidBy(content, structuredContent) || saidBy(content, wrappedIn(structuredContent));
+  return isSaid ? undefined : structuredContent;
+}
+
+/** What stands under `result` alone: servers in Python put there what is no object, and say it bare in their texts. */
+function wrappedIn(structured: unknown): unknown {
+  return isObject(structured) && Object.keys(structured).join() === "result" ? structured.result : undefined;
+}
+
+/** Whether one block says all of a value, or each block says one item of a list. */
+function saidBy(content: readonly ContentBlock[] = [], value: unknown): boolean {
+  if (value === undefined) return false;
   // Written once: there may be very many blocks.
-  const json = JSON.stringify(structuredContent);
-  return content?.some((block) => says(block, json)) ? undefined : structuredContent;
+  const json = JSON.stringify(value);
+  if (content.some((block) => says(block, value, json))) return true;
+  return Array.isArray(value) && value.length > 0 && value.length === content.length &&
+    content.every((block, index) => says(block, value[index], JSON.stringify(value[index])));
 }
 
 /** Whether a value has a whole number that may have been another one as JSON: beyond 2^53 last digits are lost. From 1e21 on it is no id. */
@@ -34,8 +49,9 @@ export function hasRounded(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
 }
 
-function says(block: ContentBlock, json: string): boolean {
+function says(block: ContentBlock, value: unknown, json: string): boolean {
   if (block.type !== "text") return false;
+  if (block.text === value) return true;
   try {
     return JSON.stringify(JSON.parse(block.text)) === json;
   } catch {

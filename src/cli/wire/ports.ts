@@ -34,15 +34,15 @@ export async function childPorts(): Promise<ChildPorts> {
 /** Loads those of the runtime that this is. */
 export async function runtimePorts(): Promise<RuntimePorts> {
   if ("Bun" in globalThis) {
-    const { baseEnvironment, bunSpawn, openWebSocket } = await import("../../runtime/bun.ts");
-    return { spawn: boundSpawn(bunSpawn), environment: baseEnvironment, openWebSocket };
+    const { baseEnvironment, bunSpawn, clock, openWebSocket } = await import("../../runtime/bun.ts");
+    return { clock, spawn: boundSpawn(bunSpawn), environment: baseEnvironment, openWebSocket };
   }
   if ("Deno" in globalThis) {
-    const { baseEnvironment, denoClock, denoFetch, denoSpawn, openWebSocket } = await import("../../runtime/deno.ts");
+    const { baseEnvironment, clock, denoFetch, denoSpawn, openWebSocket } = await import("../../runtime/deno.ts");
     const spawn = boundSpawn(denoSpawn);
-    return { clock: denoClock, fetch: denoFetch, spawn, environment: baseEnvironment, openWebSocket };
+    return { clock, fetch: denoFetch, spawn, environment: baseEnvironment, openWebSocket };
   }
-  const { baseEnvironment, createNodeFetch, nodeSpawn, openWebSocket } = await import("../../runtime/node.ts");
+  const { baseEnvironment, clock, createNodeFetch, nodeSpawn, openWebSocket } = await import("../../runtime/node.ts");
   const spawn = boundSpawn(nodeSpawn);
-  return { fetch: createNodeFetch().fetch, spawn, environment: baseEnvironment, openWebSocket };
+  return { clock, fetch: createNodeFetch().fetch, spawn, environment: baseEnvironment, openWebSocket };
 }

@@ -9,6 +9,9 @@ import { UsageError } from "../failure.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 
+/** What is told of changes names the stream that it belongs to, in its `_meta`. */
+const stream = "io.modelcontextprotocol/subscriptionId";
+
 /** A recorded request, and what it brought. */
 interface Recorded {
   readonly key: string;
@@ -21,7 +24,13 @@ interface Recorded {
   isOver: boolean;
   /** Whether it was called off: then nobody waits for an answer. */
   isCalledOff: boolean;
-  used: number;
+}
+
+/** A question, as often as it was asked. */
+interface Asked {
+  readonly recorded: Recorded[];
+  /** Which of them answers next. */
+  next: number;
 }
 
 /**
@@ -38,21 +47,25 @@ export function createReplay(
   file: string,
   server?: string | undefined,
 ): (message: Message) => Message[] {
-  const recorded = ofOne(read(text, file), file, server);
+  const asked = new Map<string, Asked>();
+  for (const one of ofOne(read(text, file), file, server)) {
+    const same = asked.get(one.key);
+    if (same) same.recorded.push(one);
+    else asked.set(one.key, { recorded: [one], next: 0 });
+  }
   return (message) => {
     const { id, method } = message;
     if (id === undefined || typeof method !== "string") return [];
-    const key = keyOf(message);
-    const same = recorded.filter((one) => one.key === key);
-    const found = same.find(({ used }) => used === 0) ?? same.at(-1);
-    if (!found) {
+    const same = asked.get(keyOf(message));
+    const found = same?.recorded[same.next];
+    if (!same || !found) {
       const error = {
         code: method === "server/discover" ? -32601 : -32602,
         message: `Not in the recording: ${method}`,
       };
       return [{ jsonrpc: "2.0", id, error }];
     }
-    found.used++;
+    if (same.next < same.recorded.length - 1) same.next++;
     const token = tokenOf(message);
     return found.answers.map((answer) => adapted(answer, found, { id, token }));
   };
@@ -60,29 +73,31 @@ export function createReplay(
 
 function read(text: string, file: string): Recorded[] {
   const recorded: Recorded[] = [];
+  // Those without an answer yet, in their order.
+  const open: Recorded[] = [];
   for (const [at, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     const { to, message, server } = parse(line, `${file}:${at + 1}`);
     if (to === "server") {
       const { id, method } = message;
       if (method === "notifications/cancelled") {
-        const called = isObject(message.params) ? waitingFor(recorded, message.params.requestId, server) : undefined;
+        const called = isObject(message.params) ? waitingFor(open, message.params.requestId, server) : undefined;
         if (called) called.isCalledOff = true;
       }
       if (id === undefined || typeof method !== "string") continue;
       const asked = { key: keyOf(message), method, id, server, progressToken: tokenOf(message) };
-      recorded.push({ ...asked, answers: [], isOver: false, isCalledOff: false, used: 0 });
+      const one = { ...asked, answers: [], isOver: false, isCalledOff: false };
+      recorded.push(one);
+      open.push(one);
     } else if (typeof message.method !== "string") {
-      const owner = waitingFor(recorded, message.id, server);
+      const owner = waitingFor(open, message.id, server);
       owner?.answers.push(message);
       if (owner) owner.isOver = true;
+      if (owner) open.splice(open.lastIndexOf(owner), 1);
     } else if (message.id === undefined) {
       // What is told belongs to the request that it names, else to the last one that still waits.
-      const token = isObject(message.params) ? message.params.progressToken : undefined;
-      const waiting = recorded.filter((one) => !one.isOver && one.server === server);
-      (waiting.find((one) => token !== undefined && one.progressToken === token) ?? waiting.at(-1))?.answers.push(
-        message,
-      );
+      const waiting = open.filter((one) => one.server === server);
+      (waiting.find((one) => isNamed(one, message)) ?? waiting.at(-1))?.answers.push(message);
     }
   }
   if (recorded.length === 0) {
@@ -97,9 +112,20 @@ function read(text: string, file: string): Recorded[] {
   return recorded;
 }
 
+/** Whether what is told names this request: by its progress token, or as the stream that it is. */
+function isNamed({ id, progressToken }: Recorded, { params }: Message): boolean {
+  if (!isObject(params)) return false;
+  const { progressToken: token } = params;
+  return (token !== undefined && token === progressToken) || isOfStream(params, id);
+}
+
+function isOfStream({ _meta: meta }: Message, id: unknown): boolean {
+  return isObject(meta) && meta[stream] === id;
+}
+
 /** The request of this id that has no answer yet. */
-function waitingFor(recorded: readonly Recorded[], id: unknown, server: string | undefined): Recorded | undefined {
-  return recorded.findLast((one) => !one.isOver && one.id === id && one.server === server);
+function waitingFor(open: readonly Recorded[], id: unknown, server: string | undefined): Recorded | undefined {
+  return open.findLast((one) => one.id === id && one.server === server);
 }
 
 /** The requests to one server. */
@@ -152,7 +178,6 @@ function adapted(answer: Message, { id, progressToken }: Recorded, now: { id: un
   const { params } = answer;
   if (!isObject(params)) return answer;
   const token = params.progressToken !== undefined && params.progressToken === progressToken && now.token !== undefined;
-  const key = "io.modelcontextprotocol/subscriptionId";
-  const meta = isObject(params._meta) && params._meta[key] === id ? { _meta: { ...params._meta, [key]: now.id } } : {};
+  const meta = isOfStream(params, id) ? { _meta: { ...params._meta as object, [stream]: now.id } } : {};
   return { ...answer, params: { ...params, ...(token && { progressToken: now.token }), ...meta } };
 }

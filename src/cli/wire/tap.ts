@@ -71,8 +71,8 @@ class Tap implements Transport {
     if (!("id" in message && "method" in message)) return cancel;
     return (reason) => {
       cancel(reason);
-      // Over HTTP the end of the request says it; a pipe writes it down.
-      if (this.kind === "channel" && message.method !== "initialize") {
+      // A modern server over HTTP hears of it by the end of its request; all others are written to.
+      if ((this.kind === "channel" || options?.legacy) && message.method !== "initialize") {
         const params = { requestId: message.id };
         this.#tell("server", { jsonrpc: "2.0", method: "notifications/cancelled", params });
       }

@@ -67,8 +67,10 @@ export class Inputs implements InputAnswers {
    * @throws {ProtocolViolationError} When the server asks for what is no request, or was never declared.
    */
   async answerAll(requests: Record<string, InputRequest>, context: InputContext): Promise<JsonObject> {
+    let count = 0;
     for (const key in requests) {
-      const wrong = find(requests[key], asking);
+      // What waits for people and models stays in memory, whatever a server asks for.
+      const wrong = ++count > 1_000 ? '" is one of more than 1,000' : find(requests[key], asking);
       if (wrong) throw invalid(context.method, `"inputRequests.${key.slice(0, 99)}${wrong}`);
       const { method: asked, params } = requests[key] as InputRequest;
       if (this.#answerer(asked, params ?? {})) continue;

@@ -50,7 +50,7 @@ export class LegacyServerRequests implements LegacyInput {
     await Promise.race([this.#answer(request, signal), unwanted]);
     this.#working.delete(request.id);
     session.held--;
-    for (const item of session.all()) item.touch();
+    session.all().forEach((one) => one.touch());
   }
 
   notified(method: string, params: JsonObject = {}): void {
@@ -76,7 +76,7 @@ export class LegacyServerRequests implements LegacyInput {
 
   /** Calls everything off. */
   stop(): void {
-    for (const controller of this.#working.values()) controller.abort();
+    this.#working.forEach((one) => one.abort());
     this.#working.clear();
   }
 
@@ -86,6 +86,8 @@ export class LegacyServerRequests implements LegacyInput {
     const reply = (body: { result: JsonObject } | { error: { code: number; message: string } }): void => {
       if (!signal.aborted) transport.send({ jsonrpc: "2.0", id, ...body }, undefined, this.#session.dress());
     };
+    // What waits for people and models stays in memory, whatever a server asks for.
+    if (this.#working.size > 1_000) return reply({ error: refusal(0) });
     try {
       // What is no JSON cannot be sent.
       reply({

@@ -81,7 +81,7 @@ export class Deadlines {
   /** Those that wait now, however many of them end meanwhile. */
   all(): Expiring[] {
     const all: Expiring[] = [];
-    for (let at = this.#ring.after; at !== this.#ring; at = at.after) all.push(at as Expiring);
+    for (let at = this.#ring; (at = at.after) !== this.#ring;) all.push(at as Expiring);
     return all;
   }
 
@@ -90,7 +90,11 @@ export class Deadlines {
     const slice = 1_000;
     this.#stop?.();
     this.#wakesAt = Math.min(expiresAt, now + slice);
-    this.#stop = this.clock.schedule(() => this.#wake(), this.#wakesAt - now);
+    // The second turn lets in what had arrived while this program stood still.
+    this.#stop = this.clock.schedule(
+      () => this.#stop = this.clock.schedule(() => this.#wake(), 0),
+      this.#wakesAt - now,
+    );
   }
 
   #wake(): void {

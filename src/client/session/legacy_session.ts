@@ -18,9 +18,9 @@ import type { SessionParts } from "./session.ts";
 export class LegacySession extends Caller {
   readonly era = "legacy";
   revision: Revision = legacyRevisions[0] as Revision;
-  #opening: Promise<void> | undefined;
   /** Whether the server has forgotten it, and it could not be opened anew yet: until then nothing else is sent. */
   #lost: boolean | undefined;
+  #opening: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     super(parts);
@@ -95,7 +95,8 @@ export class LegacySession extends Caller {
       if (this.#opening && !this.#lost) throw error;
       await this.wait(this.#opening ??= this.#reopen().finally(() => this.#opening = undefined), call);
     }
-    return this.next(call, { repeats: true });
+    // Where it is being opened by now, it waits for that, and may be repeated then.
+    return this.next(call, { repeats: !this.#lost });
   }
 
   async #reopen(): Promise<void> {

@@ -42,6 +42,8 @@ const usualPause = 1_000;
 const longestPause = 60_000;
 /** Looks in a row that may fail; the pause doubles with each. */
 const mostFailures = 6;
+/** Answers that are on their way by themselves, each by a request of its own: what is answered meanwhile goes out together. */
+const mostSending = 100;
 /** The polls beside such a request tell when it is in vain. */
 const withoutEnd = { headers: Infinity, idle: Infinity, total: Infinity };
 
@@ -60,8 +62,8 @@ export class Handle implements TaskHandle {
   #result: CallToolResult | undefined;
   /** What was asked for, by key: the answer until the server has it, then nothing. */
   readonly #answers = new Map<string, JsonValue | undefined>();
-  /** How often answers that did not arrive went out again, since one arrived. */
-  #resent = 0;
+  /** How often answers went out, one time after the other, and did not arrive, since one arrived. */
+  #lost = 0;
   /** The keys whose answers are on their way. */
   readonly #sending = new Set<string>();
   /** Calls questions off that somebody is at, by their keys. */
@@ -254,7 +256,7 @@ export class Handle implements TaskHandle {
     const fresh = entries.filter(([key]) => !this.#answers.has(key));
     const ready = entries.map(([key]) => key).filter((key) => this.#answers.get(key) && !this.#sending.has(key));
     return [
-      ...ready.length > 0 ? [this.#send(ready, request, ++this.#resent)] : [],
+      ...ready.length > 0 ? [this.#send(ready, request)] : [],
       ...fresh.length > 0 ? this.#askAll(fresh, request) : [],
     ];
   }
@@ -301,21 +303,25 @@ export class Handle implements TaskHandle {
       all.removeEventListener("abort", stop);
       for (const key of keys) this.#asked.delete(key);
     }
-    return await this.#send(keys, request);
+    // Else the next look sends it, with all that wait by then.
+    return this.#sending.size < mostSending ? await this.#send(keys, request) : undefined;
   }
 
-  async #send(keys: readonly string[], request: RequestOptions, resent = 0): Promise<undefined> {
+  async #send(keys: readonly string[], request: RequestOptions): Promise<undefined> {
+    // Those that are lost side by side count once.
+    const lost = this.#lost;
     for (const key of keys) this.#sending.add(key);
     const answers = Object.fromEntries(keys.map((key) => [key, this.#answers.get(key) as JsonValue]));
     const params = { taskId: this.taskId, inputResponses: answers };
     try {
       await this.#host.request("tasks/update", params, { ...request, idempotent: true });
       for (const key of keys) this.#answers.set(key, undefined);
-      this.#resent = 0;
+      this.#lost = 0;
     } catch (error) {
       // What somebody has answered is kept: it goes out again beside a later look.
-      if (error instanceof McpError && error.retryable && resent < mostFailures) return;
-      this.#resent = 0;
+      const isBearable = error instanceof McpError && error.retryable && lost < mostFailures;
+      this.#lost = isBearable ? lost + 1 : 0;
+      if (isBearable) return;
       throw error;
     } finally {
       for (const key of keys) this.#sending.delete(key);

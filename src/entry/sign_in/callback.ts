@@ -37,8 +37,13 @@ const mostHeaderBytes = 16_384;
 const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Signing in</title>
-<p>The answer has arrived. How it went is told where you began; this window can be closed.</p>
+<main>
+<h1>The answer has arrived</h1>
+<p>How it went is told where you began; this window can be closed.</p>
+</main>
 </html>
 `;
 const headers = {

@@ -59,6 +59,7 @@ const claimKey = "anthropic/maxResultSizeChars";
  * isolates that are gone is deleted when it is read, not before: give the store's keys a life of their own where it can.
  *
  * @throws {RangeError} When an option is no number of its kind.
+ * @throws {TypeError} When there is no store, or `unit` is none.
  *
  * @example At most 20,000 characters
  * ```ts
@@ -87,6 +88,11 @@ class BudgetedHub extends HubLayer {
   constructor(hub: HubLike, options: ResultBudgetOptions) {
     super(hub);
     const { store, unit = "characters", clock = systemClock, random = systemRandom } = options;
+    // Without one nothing could be kept, and so nothing would be cut.
+    if (typeof store?.set !== "function") throw new TypeError('Cannot use the store: expected one with "set"');
+    if (unit !== "characters" && unit !== "tokens") {
+      throw new TypeError(`Cannot use the unit ${JSON.stringify(unit)}: expected "characters" or "tokens"`);
+    }
     this.#budget = {
       unit,
       limit: amount("limit", options.limit ?? (unit === "tokens" ? 10_000 : 40_000), 1),

@@ -5,7 +5,7 @@
  */
 import { unlessAborted } from "../../client/core_client.ts";
 import type { Client } from "../../client/client.ts";
-import type { RequestOptions } from "../../client/session/request.ts";
+import type { RequestOptions, ServerInfo } from "../../client/session/request.ts";
 import {
   AuthorizationRequiredError,
   ConnectError,
@@ -40,6 +40,8 @@ export class Connection {
   #state: ServerState = "disconnected";
   #authorizationUrl: string | undefined;
   #client: Client | undefined;
+  /** What the server said of itself when it greeted us last: another value means that it has done so anew. */
+  #info: ServerInfo | null | undefined;
   readonly #host: ConnectionHost;
   readonly #breaker: Breaker;
   readonly #limiter: Limiter;
@@ -208,6 +210,7 @@ export class Connection {
     if (state === "failed" && this.#client && !this.#isPipe) {
       // Where each request goes on its own, the next call shows by itself whether the server is back.
       this.#go("connect");
+      this.#info = undefined;
       this.#limiter.resume(true);
     } else if (state === "failed" || state === "disconnected") void this.open();
   }
@@ -261,6 +264,7 @@ export class Connection {
     this.#authorizationUrl = undefined;
     this.#attempts = 0;
     this.#go("opened");
+    this.#info = this.#client?.info;
     if (this.#host.listen) this.#watch.start(this.#client as Client, this.#isPipe);
   }
 
@@ -316,8 +320,10 @@ export class Connection {
     this.#tries = 0;
     this.#isBrief = false;
     this.#breaker.worked();
-    if (this.#state === "connecting") this.#isThere();
-    if (this.#state === "connected" && this.#limiter.narrow) this.#limiter.resume();
+    if (!this.#isInUse) return;
+    // One that greets anew may be another release, of whose tools nobody was told.
+    if (this.#client?.info !== this.#info) this.#isThere();
+    this.#limiter.resume();
   }
 
   /**
@@ -366,8 +372,7 @@ export class Connection {
 
   /** Its name in the hub says more than its address. */
   #named(error: unknown): unknown {
-    if (error instanceof McpError) error.server = this.name;
-    return error;
+    return error instanceof McpError ? Object.assign(error, { server: this.name }) : error;
   }
 
   #unavailable(): Error {

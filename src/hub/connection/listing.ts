@@ -44,10 +44,9 @@ export async function list(
     prompts: async () => (await client.listPrompts({ timeout })).prompts,
   };
   const listed = await Promise.all(Array.from(parts, async (part) => {
-    // Templates come with resources, and many servers have none of them.
-    if (!capabilities[part === "templates" ? "resources" : part]) return { [part]: [] };
     try {
-      return { [part]: await lists[part]() };
+      // Templates come with resources, and many servers have none of them.
+      return { [part]: capabilities[part === "templates" ? "resources" : part] ? await lists[part]() : [] };
     } catch (error) {
       if (part === "tools" && (error as { delivery?: unknown }).delivery !== "answered") throw error;
       if (!(error instanceof MethodNotFoundError)) failed(error);

@@ -7,7 +7,14 @@ import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
 import type { Verdict } from "../../client/negotiate.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { LogMessage } from "../../protocol/types.ts";
-import type { CatalogServer, ClientSettings, ConnectServer, ServerConfig } from "../seam.ts";
+import type {
+  AttachedServer,
+  CatalogServer,
+  ClientSettings,
+  ConnectServer,
+  RemoteServer,
+  ServerConfig,
+} from "../seam.ts";
 
 /** What `connect` is given. */
 export type ConnectArguments = Parameters<ConnectServer>;
@@ -31,16 +38,15 @@ export interface Reach {
 
 /** Whether all requests share one pipe, which can die. */
 export function isPipe(config: ServerConfig): boolean {
-  if ("url" in config) return /^ws/i.test(String(config.url));
-  if ("command" in config) return true;
-  const { transport } = config;
-  return typeof transport === "function" || transport.kind === "channel";
+  const { transport } = config as Partial<AttachedServer>;
+  if (transport && typeof transport === "object") return transport.kind === "channel";
+  return typeof transport === "function" || "command" in config || /^ws/i.test((config as RemoteServer).url.toString());
 }
 
 /** What to connect to, and how. */
 export function argumentsOf({ name, config, shared, known, ...reach }: Reach): ConnectArguments {
   // What only the hub reads goes along: no client knows it.
-  const { timeout, ...settings } = { ...shared, ...config };
+  const { timeout, logger, ...settings } = { ...shared, ...config };
   const { snapshot } = known;
   const options: ConnectArguments[1] = {
     stream: !!settings.handlers,
@@ -48,16 +54,16 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
     ...(reach.verdict && { verdict: reach.verdict }),
     handlers: named(name, settings.handlers, reach.log),
     timeouts: { ...(timeout && { start: timeout }), ...settings.timeouts },
+    logger: logger && ((record) => logger({ ...record, fields: { server: name, ...record.fields } })),
     onBreak: reach.ended,
   };
-  const { logger } = settings;
-  if (logger) options.logger = (record) => logger({ ...record, fields: { server: name, ...record.fields } });
-  if ("transport" in config) {
-    const { transport } = config;
+  const { transport } = config as Partial<AttachedServer>;
+  // A text is what configs of others say of the URL or command beside it: "http", "stdio".
+  if (transport && typeof transport !== "string") {
     return [typeof transport === "function" ? transport() : transport, options];
   }
   if ("command" in config) return [config, options];
-  const url = String(config.url);
+  const url = String((config as RemoteServer).url);
   options.auth = reach.auth;
   // A session is gone on with where it was begun, and nowhere else.
   return [snapshot?.target === url ? { ...snapshot, tools: [...known.tools] } : url, options];

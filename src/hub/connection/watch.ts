@@ -8,7 +8,6 @@ import { lists } from "../../client/listen/change.ts";
 import type { Subscription } from "../../client/listen/seam.ts";
 import type { McpError } from "../../protocol/errors.ts";
 import type { Change, ListenFilter } from "../../protocol/types.ts";
-import { isTransportFailure } from "../failure.ts";
 import type { CatalogPart, CatalogServer } from "../seam.ts";
 import type { Breaker } from "./breaker.ts";
 import { allParts, list, type ListingParts } from "./listing.ts";
@@ -57,8 +56,8 @@ export class Watch {
    * @param always Listens also when the server does not tell of changes: its end is heard then.
    */
   start(client: Client, always: boolean): void {
-    // How often it begins to listen in a minute: it may be the listening that the server does not like.
-    const mostStarts = 3;
+    // So often in a minute it does not begin to listen: it may be the listening that the server does not like.
+    const tooOften = 4;
     if (this.#subscription) return;
     this.#cancelStart?.();
     // It may be another one, which has listed nothing: that of a stored catalog.
@@ -66,28 +65,28 @@ export class Watch {
     this.#client = client;
     const { capabilities } = client.info ?? {};
     const filter: ListenFilter = {};
+    let tells: boolean | undefined;
     for (const type of lists) {
       // What it has kept may be older than what was missed.
       client.changed({ type });
-      if (capabilities?.[type]?.listChanged) filter[type] = true;
+      if (capabilities?.[type]?.listChanged) tells = filter[type] = true;
     }
-    if (!always && !Object.keys(filter)[0]) return;
+    if (!always && !tells) return;
     const { clock, breaker } = this.#parts;
-    const now = clock.monotonic();
-    if (now - this.#startedAt >= calm) this.#starts = 0;
-    this.#startedAt = now;
+    if (clock.monotonic() - this.#startedAt >= calm) this.#starts = 0;
+    this.#startedAt = clock.monotonic();
     const listen = (): void => void this.#listen(client.listen(filter), later);
     const later = (): void => {
       this.#cancelStart = clock.schedule(
         () => {
-          this.#touch(allParts);
+          if (tells) this.#touch(allParts);
           listen();
         },
         calm,
         { background: true },
       );
     };
-    if (++this.#starts <= mostStarts && (always || breaker.isCalm)) listen();
+    if (++this.#starts < tooOften && (always || breaker.isCalm)) listen();
     else later();
   }
 
@@ -116,14 +115,16 @@ export class Watch {
   }
 
   async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
-    const { known, learned, emit, clock } = this.#parts;
+    const { clock, known, learned, emit } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
     const server = await list(client, before, parts, timeout, this.#parts);
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
-    this.#pause = changed[0] ? firstPause : Math.min(2 * this.#pause, longestPause);
-    if (changed[0]) emit({ type: "catalog", changed });
+    this.#pause = Math.min(this.#pause * 2, longestPause);
+    if (!changed[0]) return;
+    this.#pause = firstPause;
+    emit({ type: "catalog", changed });
   }
 
   /** @param later Listens anew, where it may be another time. */
@@ -138,8 +139,10 @@ export class Watch {
     }
     if (this.#subscription !== subscription) return;
     this.#subscription = undefined;
-    // Servers that are replaced by others end it without a reason, and while there is none a proxy may say 404.
-    if (!reason || isTransportFailure(reason) || /^(http|ses|una)/.test((reason as McpError).code)) later();
+    // Servers that are replaced by others end it without a reason, while there is none a proxy may say 404, and some that tell
+    // of changes do not know the method: they are listed now and then. What wants a person, is too large or breaks the protocol
+    // (authorization, limit_exceeded, protocol_violation) is left in peace.
+    if (!/^[alp]/.test((reason as McpError)?.code)) later();
     this.#parts.broke(reason);
   }
 

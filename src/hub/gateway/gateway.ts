@@ -32,6 +32,7 @@ export interface Gateway extends AsyncDisposable {
  * gateway's own and belongs to the caller, and what cancels it cancels the server's.
  *
  * @param hub What it serves; it stays its owner's.
+ * @throws {TypeError} When there is no hub: a config is none.
  * @throws {RangeError} When `pageSize` or `answerTime` is no positive number.
  *
  * @example Two servers behind one
@@ -53,6 +54,9 @@ export function createGateway(hub: GatewayHub, options: GatewayOptions = {}): Ga
     if (!(value >= 1 && Number.isFinite(value))) {
       throw new RangeError(`Cannot make a gateway: "${option}" is ${value}, expected a number of 1 or more`);
     }
+  }
+  if (typeof hub?.callTool !== "function") {
+    throw new TypeError('Cannot make a gateway: expected a hub, such as "openHub" gives');
   }
   const methods = new GatewayMethods(hub, {
     info: {

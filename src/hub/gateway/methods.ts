@@ -213,15 +213,15 @@ export class GatewayMethods implements Methods {
   }
 
   #listedTools(): readonly Entry[] {
-    return [...this.#tools.all()].filter(([, found]) => this.#isCallable(found)).map(([name, found]) => {
-      return { server: found.server, key: found.name, listed: listedTool(name, found) };
-    });
+    return this.#tools.entries((name, found) =>
+      this.#isCallable(found) ? [{ server: found.server, key: found.name, listed: listedTool(name, found) }] : []
+    );
   }
 
   #listedPrompts(): readonly Entry[] {
-    return Array.from(this.#prompts.all(), ([name, { server, name: key, prompt }]) => {
-      return { server, key, listed: { ...prompt, name } };
-    });
+    return this.#prompts.entries((name, { server, name: key, prompt }) => [
+      { server, key, listed: { ...prompt, name } },
+    ]);
   }
 
   #find(name: string): CatalogTool | undefined {

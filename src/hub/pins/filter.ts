@@ -46,7 +46,7 @@ export function withFilter(hub: HubLike, options: FilterOptions): HubLike {
   const { allow, deny = [], ...rest } = options;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw new TypeError(`Cannot filter: "${unknown}" is not known, expected allow or deny`);
-  return new FilteredHub(hub, allow && createMatcher(allow), createMatcher(deny));
+  return new FilteredHub(hub, allow === undefined ? undefined : createMatcher(allow), createMatcher(deny));
 }
 
 class FilteredHub extends HubLayer {

@@ -143,7 +143,7 @@ export class Pinned extends HubLayer implements PinnedHub {
       );
     }
     for (let round = 0; round < mostRounds; round++) {
-      const row = await readRow(this.#options.store, this.#key(server));
+      const row = await readRow(this.#options.store, this.#key(server), this.#known.get(server)?.row);
       if (await this.#write(server, { row, identity }, [{ found, pin }])) return;
     }
     throw new Error(`Cannot approve "${found.qualifiedName}": its pins are written by others all the time`);
@@ -207,12 +207,13 @@ export class Pinned extends HubLayer implements PinnedHub {
       }
       for (let round = 0; round < mostRounds; round++) {
         const writes = this.#writes.get(server);
-        const row = await readRow(this.#options.store, this.#key(server));
+        const row = await readRow(this.#options.store, this.#key(server), this.#known.get(server)?.row);
         if (writes !== this.#writes.get(server)) continue;
         this.#learn(server, { row, identity });
         const chosen: Candidate[] = [];
+        const places = new Set(Array.from(row.pins.values(), ({ identity }) => identity.digest));
         for (const candidate of candidates) {
-          if (await this.#isWanted(candidate, row, { agreed, signal })) chosen.push(candidate);
+          if (await this.#isWanted(candidate, row, { agreed, places, signal })) chosen.push(candidate);
         }
         if (chosen.length === 0 || await this.#write(server, { row, identity }, chosen)) return;
       }
@@ -231,7 +232,7 @@ export class Pinned extends HubLayer implements PinnedHub {
   async #isWanted(
     { found, pin }: Candidate,
     row: Row,
-    { agreed, signal }: { agreed: Set<string>; signal: AbortSignal | undefined },
+    { agreed, places, signal }: { agreed: Set<string>; places: ReadonlySet<string>; signal: AbortSignal | undefined },
   ): Promise<boolean> {
     const { approve, onFirstSight } = this.#options;
     const known = row.pins.get(found.name);
@@ -239,8 +240,7 @@ export class Pinned extends HubLayer implements PinnedHub {
     const place = JSON.stringify([found.server, found.name]);
     const key = place + pin.fingerprint;
     if (agreed.has(key) || this.#agreed.has(key)) return true;
-    const places = [...row.pins.values()].map(({ identity }) => identity.digest);
-    const isHome = places.length === 0 || places.includes(pin.identity.digest);
+    const isHome = places.size === 0 || places.has(pin.identity.digest);
     if (!known && onFirstSight === "trust" && isHome) return true;
     if (!approve || this.#refused.get(place) === pin.fingerprint) return false;
     signal?.throwIfAborted();

@@ -173,12 +173,12 @@ export class Access {
     return hash === undefined ? this.#byNewKey(bearer.token) : this.#byKey(bearer.token, hash);
   }
 
-  /** Whether who asked would be let in now, too. Who was handed over is known by the runner in front alone. */
-  async isStill(request: Request, { id, tenant }: Principal): Promise<boolean> {
+  /** Whether who asked would be let in now, too, with the same scopes. Who was handed over is known by the runner in front alone. */
+  async isStill(request: Request, before: Principal): Promise<boolean> {
     if (this.#options.handedOver) return true;
     try {
       const { principal } = await this.identify(request);
-      return principal.id === id && principal.tenant === tenant;
+      return proofOf(principal) === proofOf(before);
     } catch (error) {
       // What cannot be found out now says nothing of the caller.
       return !(error instanceof Refusal) || error.status >= 500;
@@ -248,6 +248,12 @@ export class Access {
     const { principal: id, scopes, clientId, expiresAt } = auth;
     return { principal: { id, tenant, scopes, clientId, expiresAt }, way: "token" };
   }
+}
+
+/** All of a principal that a policy may look at, as one text: what one program may do is not what another one may. Scopes have no order. */
+export function proofOf({ id, tenant, scopes, clientId = "" }: Principal): string {
+  // Databases give null for none.
+  return JSON.stringify([tenant, id, [...scopes ?? []].sort(), clientId]);
 }
 
 /**

@@ -158,7 +158,9 @@ function readPlain(given: unknown): AccessEnvelope | undefined {
  * @throws {RangeError} When there are fewer than 16.
  */
 export function checkSecret(secret: string): ReturnType<Uint8Array["slice"]> {
-  const bytes = new TextEncoder().encode(secret);
+  // Bytes have a text of their own; that of a promise that nobody has waited for is known to anybody.
+  const isSecret = typeof secret === "string" || ArrayBuffer.isView(secret);
+  const bytes = new TextEncoder().encode(isSecret ? secret : "");
   if (bytes.length >= shortestSecret) return bytes;
   throw new RangeError(`Cannot use the secret: it has ${bytes.length} bytes, expected ${shortestSecret} or more`);
 }

@@ -26,7 +26,7 @@ export interface HandedOverCall {
 }
 
 /**
- * Makes the request that an object of the tenant is sent: signed, for a minute, and without the caller's own credentials.
+ * Makes the request that an object of the tenant is sent: signed, for a minute, and without the caller's key or token (a cookie goes along: what it may do depends on the page).
  *
  * @throws {RangeError} When the secret is shorter than 16 bytes.
  *

@@ -93,16 +93,21 @@ function canOf(rules: readonly ReadRule[]): Can {
   let last:
     | { readonly server: string; readonly tool: string; readonly action: Action; readonly effect: Effect }
     | undefined;
+  // A list has the tools of one server side by side.
+  let near: { readonly server: string; readonly action: Action; readonly rules: readonly ReadRule[] } | undefined;
   return (server, tool, action) => {
     if (last?.server === server && last.tool === tool && last.action === action) return last.effect;
-    const effect = strictest(rules.filter((rule) => speaksOf(rule, server, tool, action)));
+    if (near?.server !== server || near.action !== action) {
+      near = { server, action, rules: rules.filter((rule) => speaksOf(rule, server, action)) };
+    }
+    const effect = strictest(near.rules.filter(({ tools }) => tools?.([tool]) ?? true));
     last = { server, tool, action, effect };
     return effect;
   };
 }
 
-function speaksOf({ actions, servers, tools }: ReadRule, server: string, tool: string, action: Action): boolean {
-  return actions.includes(action) && (servers?.([server]) ?? true) && (tools?.([tool]) ?? true);
+function speaksOf({ actions, servers }: ReadRule, server: string, action: Action): boolean {
+  return actions.includes(action) && (servers?.([server]) ?? true);
 }
 
 /** The strictest of what some rules say. */

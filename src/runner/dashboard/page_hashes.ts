@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "3bdb828f4fa0dc0f";
+export const scriptHash: string = "018974f826e11d6b";
 
 /** Of the style. */
-export const styleHash: string = "ecfcfc0eef472f42";
+export const styleHash: string = "79983d5151c22dfa";

@@ -4,6 +4,8 @@
  * @module
  */
 import type { HubEvent } from "../../hub/seam.ts";
+import { watchStanding } from "../access/standing.ts";
+import type { Can } from "../access/types.ts";
 import type { Call } from "../rest/call.ts";
 import { missing } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
@@ -42,13 +44,17 @@ export const serverDetailRoutes: readonly Route[] = [
     replies: { 200: { description: "Events without a place: none is told twice", type: "text/event-stream" } },
     answer: async (call) => {
       const { hub, name } = await seen(call);
-      const { leaving, parts: { clock, keepAlive, quotas } } = call;
+      const { leaving, parts: { clock, keepAlive } } = call;
+      const stop = leaveWithRights(call, name, await call.can());
       return eventStream(told(hub.scoped.events({ signal: leaving.signal }), name), {
         clock,
         keepAlive,
         retry,
-        count: (bytes) => quotas.count(call.principal.tenant, bytes),
-        done: () => leaving.leave(),
+        count: (bytes) => call.count(bytes),
+        done: () => {
+          stop();
+          leaving.leave();
+        },
       });
     },
   },
@@ -60,6 +66,14 @@ async function seen(call: Call): Promise<{ readonly hub: Awaited<ReturnType<Call
   const hub = await call.hub();
   if (!hub.scoped.status().some((status) => status.name === name)) throw missing("server", name);
   return { hub, name };
+}
+
+/** Ends the stream when who listens may see more or less of the server than at first: it comes back, and is told what it may hear then. */
+function leaveWithRights({ judge, leaving, parts: { clock } }: Call, name: string, can: Can): () => void {
+  const rightsOf = (can: Can): string => `${can(name, "", "see")} ${can(name, "", "manage")}`;
+  const first = rightsOf(can);
+  const isGood = async (): Promise<boolean> => rightsOf(await judge.open()) === first;
+  return watchStanding({ clock, isGood, gone: leaving.leave });
 }
 
 async function* told(events: AsyncIterable<HubEvent>, name: string): AsyncGenerator<SentEvent, void, undefined> {

@@ -64,7 +64,8 @@ export class Call {
   #leaving: Leaving | undefined;
   #timer: RequestTimer | undefined;
   #wasAsked = false;
-  #bytes: number | undefined;
+  #bytes = 0;
+  #isCounted = false;
   #work: Promise<unknown> | undefined;
 
   /**
@@ -103,47 +104,58 @@ export class Call {
     return judge;
   }
 
-  /** Whether bytes of it were counted. */
+  /** Whether the route counts what goes by itself. */
   get isCounted(): boolean {
-    return this.#bytes !== undefined;
+    return this.#isCounted;
   }
 
   /** The bytes of it that were counted. */
   get bytes(): number {
-    return this.#bytes ?? 0;
+    return this.#bytes;
   }
 
   /**
-   * Counts bytes that came or went, for whoever asks: nobody has none.
+   * Counts bytes that go, for whoever asks: nobody has none.
    *
    * @internal
    */
   count(bytes: number): void {
-    const { caller } = this.#options;
-    this.#bytes = this.bytes + bytes;
-    if (caller) this.parts.quotas.count(caller.principal.tenant, bytes);
+    this.#isCounted = true;
+    this.#add(bytes);
   }
 
   /**
-   * The request, for who reads it by itself: where it does not say how long its body is, that is counted as it comes.
+   * Counts the body by what it says of its length. What is said to be too long is not read.
+   *
+   * @internal
+   */
+  countBody(): void {
+    const length = Number(this.request.headers.get("content-length"));
+    if (length > 0 && length <= this.parts.limits.messageBytes) this.#add(length);
+  }
+
+  /**
+   * The request, for who reads it: where its body does not say how long it is, that is counted as it comes.
    *
    * @internal
    */
   counted(): Request {
     const { request } = this;
-    const { caller } = this.#options;
-    const reader = caller && !request.headers.has("content-length") && request.body?.getReader();
-    if (!reader) return request;
-    const body = new ReadableStream<Uint8Array>({
+    const body = request.headers.has("content-length") ? undefined : request.body;
+    if (!body) return request;
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    const counting = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
+        // Not before: what is refused unread is read away.
+        reader ??= body.getReader();
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        this.parts.quotas.count(caller.principal.tenant, value.length);
+        this.#add(value.length);
         controller.enqueue(value);
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel: (reason) => (reader ?? body).cancel(reason),
     }, { highWaterMark: 0 });
-    return new Request(request, { body, duplex: "half" } as RequestInit);
+    return new Request(request, { body: counting, duplex: "half" } as RequestInit);
   }
 
   /** Whether the policy was asked. */
@@ -213,13 +225,14 @@ export class Call {
   /**
    * The body, held against the schema of the route.
    *
+   * @param most The most bytes that it may have (`limits.messageBytes`). Give one where nobody is known: each holds as much memory.
    * @throws {Refusal} When it does not fit.
    */
-  async body(): Promise<JsonObject> {
-    const { parts, route, request } = this.#options;
-    const value = await readObject(request, { limits: parts.limits, clock: this.timer });
-    this.count(Number(request.headers.get("content-length")) || JSON.stringify(value).length);
-    const checked = route.body && parts.check(route.body, value);
+  async body(most: number = Infinity): Promise<JsonObject> {
+    const { parts: { limits, check }, route } = this.#options;
+    const messageBytes = Math.min(most, limits.messageBytes);
+    const value = await readObject(this.counted(), { limits: { ...limits, messageBytes }, clock: this.timer });
+    const checked = route.body && check(route.body, value);
     if (!checked || checked.valid) return value;
     const [first] = checked.issues;
     const errors = checked.issues.slice(0, 20).map(({ path, message }) => ({ pointer: path, detail: message }));
@@ -257,6 +270,12 @@ export class Call {
     const hub = this.#hub;
     if (isPromise(hub)) void hub.then(({ lease }) => lease.release()).catch(() => {});
     else hub?.lease.release();
+  }
+
+  #add(bytes: number): void {
+    const { caller } = this.#options;
+    this.#bytes += bytes;
+    if (caller) this.parts.quotas.count(caller.principal.tenant, bytes);
   }
 
   async #lease(): Promise<CallHub> {

@@ -13,7 +13,7 @@ import type { RunnerParts } from "../parts.ts";
 import { Call } from "./call.ts";
 import type { CallOptions } from "./call.ts";
 import { Dressing } from "./dress.ts";
-import { asModelError, closing, problemReply, Refusal, refusalOf } from "./problem.ts";
+import { asModelError, closing, problemReply, Refusal, refusalOf, wordsOf } from "./problem.ts";
 import { fits, methodsOf, pathOf } from "./route.ts";
 import type { Route } from "./route.ts";
 import { isPromise } from "../../protocol/promise.ts";
@@ -66,7 +66,9 @@ export class Front {
     } catch (error) {
       const refusal = refusalOf(error, this.#parts.logger);
       const isModel = pathOf(request.url).startsWith("/v1/");
-      response = problemReply(isModel ? asModelError(refusal) : refusal, requestId);
+      response = found?.route.isPage && headers.get("accept")?.includes("text/html")
+        ? wordsOf(refusal)
+        : problemReply(isModel ? asModelError(refusal) : refusal, requestId);
     }
     if (response.status === 101) return response;
     // What was read to its end leaves no rest.
@@ -116,6 +118,8 @@ export class Front {
     try {
       const judge = parts.access.judge(caller.principal, tenant, requestId);
       const call = new Call({ parts, route, request, params, requestId, dressing, caller, tenant, judge });
+      // At once: until the policy is asked others would come in.
+      call.countBody();
       return await finished(route, call, leave);
     } catch (error) {
       leave();
@@ -173,7 +177,7 @@ async function finished(route: Route, call: Call, leave: () => void): Promise<Re
       throw new TypeError(`The route ${route.method} ${route.path} did not ask the policy`);
     }
     isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true && response.body !== null;
-    const count = call.isCounted || call.way === undefined ? undefined : countOf(call);
+    const count = call.isCounted || call.way === undefined ? undefined : (bytes: number) => call.count(bytes);
     if (!isStream) return count ? withEnd(response, { count }) : response;
     // A host may let go of a stream that it does not read without a word, and tell of it by the request alone.
     void call.leaving.left.then(finish);
@@ -194,12 +198,6 @@ function isListening({ way, request: { method, headers } }: Call): boolean {
 /** Looks whether who listens would be let in now, too. */
 function whileLetIn({ request, principal, parts: { access, clock } }: Call, gone: () => void): () => void {
   return watchStanding({ clock, isGood: () => access.isStill(request, principal), gone });
-}
-
-/** Counts what comes and goes where a route reads and writes by itself. */
-function countOf(call: Call): (bytes: number) => void {
-  call.count(Number(call.request.headers.get("content-length")) || 0);
-  return (bytes) => call.count(bytes);
 }
 
 /** The same reply, which tells how much of it is read, and when nobody reads it any more; `watch` may end it. */

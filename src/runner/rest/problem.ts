@@ -161,6 +161,14 @@ export function problemReply(refusal: Refusal, requestId: string | undefined): R
   });
 }
 
+/** A refusal as a sentence, for a person at a browser. */
+export function wordsOf({ status, message, headers }: Refusal): Response {
+  return new Response(`${message}\n`, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+  });
+}
+
 /** What the caller is told of whatever was thrown. What was not meant for them is in the operator's log alone. */
 export function refusalOf(error: unknown, logger: Logger | undefined): Refusal {
   if (error instanceof Refusal) return error;

@@ -43,6 +43,8 @@ export interface Route extends RouteInput {
   readonly replies: Readonly<Record<number, RouteReply>>;
   /** Whether errors are in a form of its own (MCP). */
   readonly isForeign?: boolean | undefined;
+  /** Whether a person's browser is sent to it: there errors are in words, where it asks for a page. */
+  readonly isPage?: boolean | undefined;
   /** Answers; what it throws is answered by the runner. */
   answer(call: Call): Response | Promise<Response>;
 }

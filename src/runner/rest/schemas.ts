@@ -127,7 +127,7 @@ export const addServerSchema: JsonSchema = {
     headers: {
       type: "object",
       maxProperties: 20,
-      propertyNames: { pattern: "^[A-Za-z0-9-]{1,64}$" },
+      propertyNames: { pattern: "^[A-Za-z0-9_-]{1,64}$" },
       additionalProperties: { type: "string", pattern: "^[ -~]{0,4096}$" },
       description: "Sent with each request; never shown again",
     },

@@ -12,6 +12,7 @@ import { createSocketEndpoint } from "../../server/websocket/endpoint.ts";
 import type { SocketEndpoint } from "../../server/websocket/endpoint.ts";
 import { scopeHub } from "../access/scoped_hub.ts";
 import type { ScopedHub } from "../access/scoped_hub.ts";
+import { proofOf } from "../access/access.ts";
 import { denyAll } from "../access/policy.ts";
 import { watchStanding } from "../access/standing.ts";
 import { nameIn } from "../access/types.ts";
@@ -123,11 +124,8 @@ async function doorOf(
     readonly holds?: (work: Promise<unknown>) => void;
   },
 ): Promise<Door> {
-  const { id, tenant: from, scopes = [], clientId = "" } = principal;
   const scoped = await scopeHub(lease.hub, parts.access.judge(principal, tenant));
-  // All that a policy may look at: what one program may do is not what another one may.
-  const key = JSON.stringify([from, id, scopes, clientId]);
-  const door = lease.part(`mcp:${key}`, () => new Door(scoped, lease, tenant, parts));
+  const door = lease.part(`mcp:${proofOf(principal)}`, () => new Door(scoped, lease, tenant, parts));
   if (door.scoped !== scoped) await door.scoped.renew();
   door.isOf(request, principal, holds);
   return door;

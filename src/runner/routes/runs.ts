@@ -111,16 +111,18 @@ async function start(call: Call): Promise<Response> {
   const outcome = await call.decide("run", { tool: agent, arguments: body });
   if (outcome === "deny" || !agents.some(({ name }) => name === agent)) throw missing("agent", agent);
   if (outcome === "ask") throw new Refusal(403, "forbidden", "Somebody else has to start runs of this agent");
-  if (deadline !== undefined && deadline <= clock.now()) throw wrongField("/deadline", "it is over already");
+  const isLate = deadline !== undefined && deadline <= clock.now();
   const key = call.request.headers.get("idempotency-key");
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw wrongField("Idempotency-Key", "expected 1 to 255 visible ASCII characters");
   }
   const { tenant, principal } = call;
   const record = await quotas.inTurn(tenant, "runs", async () => {
-    const id = key === null ? undefined : await starts.idOf({ tenant, principal, key, body });
+    const id = key === null ? undefined : await starts.idOf({ tenant, principal, key, body, isLate });
     const known = id === undefined ? undefined : await ask("What keeps runs", () => runs.get(id), logger);
+    // Who asks again for one that was begun in time is told of it.
     if (known) return known;
+    if (isLate) throw wrongField("/deadline", "it is over already");
     return await beginRun(call.parts, { tenant, runs }, {
       agent,
       principal: ownerOf(call),

@@ -4,6 +4,7 @@
  * @module
  */
 import { createSafeLogger } from "../../egress/safe_logger.ts";
+import { readUrl } from "../../egress/url.ts";
 import { randomHex } from "../../ports.ts";
 import type { ServerStatus } from "../../hub/seam.ts";
 import { AuthorizationError, EgressDeniedError, McpError } from "../../protocol/errors.ts";
@@ -21,7 +22,7 @@ import type { WaitingSignIn } from "../tenants/sign_ins.ts";
 const json = "application/json";
 const manage = { kind: "decided", actions: ["manage"], about: "the server" } as const;
 const one = { type: json, schema: serverSchema } as const;
-/** The cookie of a browser that has begun a sign-in: it comes along from the authorization server's page, as no strict one does. */
+/** Begins the name of the cookie of a browser that has begun a sign-in: it comes along from the authorization server's page, as no strict one does. */
 const signInCookie = "causeway-signin";
 
 /** The routes of servers. */
@@ -79,6 +80,7 @@ export const serverRoutes: readonly Route[] = [
     summary: "Where a person comes back to from signing in.",
     policy: { kind: "public", why: "the state in the query is unguessable, good once, and names the tenant" },
     replies: { 200: { description: "A sentence for the person", type: "text/plain" } },
+    isPage: true,
     answer: callback,
   },
 ];
@@ -106,7 +108,8 @@ async function add(call: Call): Promise<Response> {
   const outcome = await call.decide("manage", { server: name });
   if (outcome !== "allow") throw new Refusal(403, "forbidden", "You may not add this server");
   for (const field of Object.keys(headers ?? {})) {
-    if (/^(host|cookie|content-.*|transfer-encoding|connection|mcp-.*|accept)$/i.test(field)) {
+    // To some servers `_` is what `-` is.
+    if (/^(host|cookie|content[-_].*|transfer[-_]encoding|connection|mcp[-_].*|accept)$/i.test(field)) {
       throw wrongField(`/headers/${field}`, "this header is not yours to set");
     }
   }
@@ -231,8 +234,9 @@ async function signInOf(call: Call, { state, authorizationUrl, name }: ServerSta
   const browser = held === undefined ? undefined : await sha256(held);
   await signIns.keep(authorizationUrl, { tenant, server: name, ...(browser !== undefined && { browser }) });
   const secure = new URL(request.url).protocol === "https:" ? "; Secure" : "";
-  const cookie = `${signInCookie}=${held}; Path=/oauth/callback; Max-Age=600; HttpOnly; SameSite=Lax${secure}`;
-  return { more: { authorizationUrl }, headers: held === undefined ? {} : { "set-cookie": cookie } };
+  const cookie = await cookieFor(readUrl(authorizationUrl)?.searchParams.get("state") ?? "");
+  const set = `${cookie}=${held}; Path=/oauth/callback; Max-Age=600; HttpOnly; SameSite=Lax${secure}`;
+  return { more: { authorizationUrl }, headers: held === undefined ? {} : { "set-cookie": set } };
 }
 
 async function callback(call: Call): Promise<Response> {
@@ -240,7 +244,7 @@ async function callback(call: Call): Promise<Response> {
   const url = new URL(call.request.url);
   const state = url.searchParams.get("state");
   const judge = async ({ browser }: WaitingSignIn): Promise<void> => {
-    if (browser === undefined || isSameText(browser, await heldBy(call.request))) return;
+    if (browser === undefined || isSameText(browser, await heldBy(call.request, await cookieFor(state ?? "")))) return;
     throw new Refusal(403, "forbidden", "This sign-in was begun in another browser: finish it there");
   };
   const signIn = state && oauth ? await signIns.take(state, judge) : undefined;
@@ -272,7 +276,12 @@ async function callback(call: Call): Promise<Response> {
   });
 }
 
-async function heldBy(request: Request): Promise<string> {
+/** A cookie for each sign-in: a browser may have begun several, and finishes them in whichever order. */
+async function cookieFor(state: string): Promise<string> {
+  return `${signInCookie}-${(await sha256(state)).slice(0, 16)}`;
+}
+
+async function heldBy(request: Request, cookie: string): Promise<string> {
   const parts = (request.headers.get("cookie") ?? "").split(";").map((part) => part.trim().split("="));
-  return await sha256(parts.find(([name]) => name === signInCookie)?.[1] ?? "");
+  return await sha256(parts.find(([name]) => name === cookie)?.[1] ?? "");
 }

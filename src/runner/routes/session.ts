@@ -12,6 +12,8 @@ import { Refusal } from "../rest/problem.ts";
 import type { Route } from "../rest/route.ts";
 import { beginSessionSchema } from "../rest/schemas.ts";
 
+/** The most bytes of a body that begins a session: anybody may send one, and hold it open. */
+const longestBody = 4_096;
 /** As long as any browser keeps a cookie, in seconds. One that is told an endless time keeps it until it is closed. */
 const longestAge = 34_560_000;
 
@@ -57,7 +59,7 @@ export const sessionRoutes: readonly Route[] = [
 async function begin(call: Call): Promise<Response> {
   const { access, clock } = call.parts;
   const { request } = call;
-  const { token } = await call.body() as { token: string };
+  const { token } = await call.body(longestBody) as { token: string };
   const { sessions } = access;
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") throw new Refusal(403, "forbidden", "Sign in on this runner's own page");

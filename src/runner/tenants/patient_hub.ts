@@ -20,20 +20,27 @@ const patience = 600_000;
  * model could do nothing with the refusal.
  */
 export class PatientHub extends HubLayer {
-  readonly #places: Limiter;
+  readonly #clock: Clock;
+  /** By server, where calls are under way: one that is slow holds up none at the others. */
+  readonly #places = new Map<string, Limiter>();
 
   constructor(hub: HubLike, clock: Clock = systemClock) {
     super(hub);
-    this.#places = new Limiter({ clock, most, queue: Infinity });
+    this.#clock = clock;
   }
 
   override async callTool(...[name, args, options]: Parameters<HubLike["callTool"]>): Promise<CallToolResult> {
     options?.signal?.throwIfAborted();
-    if (!this.#places.take()) await this.#places.wait({ milliseconds: patience, signal: options?.signal });
+    const server = typeof name === "object" ? name.server : this.hub.findTool(name)?.server ?? "";
+    const places = this.#places.get(server) ?? new Limiter({ clock: this.#clock, most, queue: Infinity });
+    this.#places.set(server, places);
+    if (!places.take()) await places.wait({ milliseconds: patience, signal: options?.signal });
     try {
       return await this.hub.callTool(name, args, options);
     } finally {
-      this.#places.release();
+      places.release();
+      // Who waited has a place by now.
+      if (places.active === 0) this.#places.delete(server);
     }
   }
 }

@@ -41,11 +41,13 @@ export class Starts {
    * @throws {Refusal} 422 when the key was used for another body, 400 when JSON cannot hold it.
    */
   async idOf(
-    { tenant, principal, key, body }: {
+    { tenant, principal, key, body, isLate }: {
       readonly tenant: string;
       readonly principal: Principal;
       readonly key: string;
       readonly body: JsonObject;
+      /** It cannot be started any more: its key is not remembered. */
+      readonly isLate: boolean;
     },
   ): Promise<string> {
     const id = (await sha256(canonicalJson(["run", tenant, principal.tenant, principal.id, key]))).slice(0, 48);
@@ -54,7 +56,7 @@ export class Starts {
     await this.#list.change(tenant, (starts) => {
       const known = starts.find((start) => start.id === id);
       isOther = known !== undefined && known.hash !== hash;
-      return known ? undefined : [...starts, { id, hash }].slice(-most);
+      return known || isLate ? undefined : [...starts, { id, hash }].slice(-most);
     });
     if (!isOther) return id;
     throw new Refusal(422, "key_reused", 'The "Idempotency-Key" was used for another body: send another key');

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { setImmediate } from "node:timers";
 import type { Spawn } from "../../ports.ts";
 import { ChildBooks, platform, pump, spawnFailure, spawnPlan } from "./child.ts";
 import { isPromise } from "../../protocol/promise.ts";
@@ -54,8 +55,8 @@ export const bunSpawn: Spawn = async (command, events) => {
     throw await spawnFailure(command, error);
   }
   // Bun keeps what nobody reads in memory without limit, so the readers are attached in this very tick.
-  const stopOutput = pump(child.stdout, (chunk) => events.output(chunk), () => books.outputEnd());
-  const stopErrors = pump(child.stderr, (chunk) => events.errorOutput(chunk), () => books.errorEnd());
+  const stopOutput = pump(child.stdout, inTurns((chunk) => events.output(chunk)), () => books.outputEnd());
+  const stopErrors = pump(child.stderr, inTurns((chunk) => events.errorOutput(chunk)), () => books.errorEnd());
   let inputClosed = false;
   const closeInput = () => {
     if (inputClosed) return;
@@ -86,6 +87,25 @@ export const bunSpawn: Spawn = async (command, events) => {
     isEnding: () => books.isEnding,
   };
 };
+
+/**
+ * Lets all else have its turn while a child writes faster than it is read. Bun gives what is there already within the same turn of
+ * the event loop: for as long as that goes on, no timer fires, and nobody else is read.
+ */
+function inTurns(take: (chunk: Uint8Array) => void | Promise<void>): typeof take {
+  const longest = 10;
+  let turnedAt = performance.now();
+  return (chunk) => {
+    const wait = take(chunk);
+    if (wait || performance.now() - turnedAt < longest) return wait;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        turnedAt = performance.now();
+        resolve();
+      });
+    });
+  };
+}
 
 /** Runs what may throw or reject after the other side is gone. */
 function settle(run: () => unknown): void {

@@ -57,7 +57,7 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
   const kindOf = await kinds();
   const kind = cwd === undefined ? "folder" : kindOf(cwd);
   if (kind !== "folder" && kind !== "hidden") {
-    return `the working folder "${cwd}" does not exist or is no folder; correct "cwd"`;
+    return `the working folder "${cwd}" does not exist or is no folder; ${homeIn(cwd) ?? 'correct "cwd"'}`;
   }
   if (name === "NotCapable") return "this process may not start programs; run Deno with --allow-run";
   if (code === "ERR_ACCESS_DENIED") return "this process may not start programs; run Node with --allow-child-process";
@@ -69,7 +69,8 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
   if (code === "ENOENT" || name === "NotFound" || isNowhere) {
     const isLine = /^[^\s\\/]+\s+\S/.test(command);
     if (/[\\/]/.test(command) && !isLine) {
-      return "there is no such file, or the interpreter that its first line names is missing; correct the path";
+      const advice = homeIn(command) ?? "correct the path";
+      return `there is no such file, or the interpreter that its first line names is missing; ${advice}`;
     }
     // As of a tool whose interpreter was updated away: that it is to be installed would be told to who has it.
     return file
@@ -86,6 +87,11 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     return "it may not be executed; make the file executable, or start its interpreter with the file as argument";
   }
   return message;
+}
+
+/** What to say of a path that only a shell would take for one below the user's own folder. */
+function homeIn(path: string = ""): string | undefined {
+  return /(^|[\\/])~([\\/]|$)/.test(path) ? 'only a shell knows "~": write the whole path' : undefined;
 }
 
 /** Whether it can be looked at without a word: Deno asks whoever sits at the terminal, and here for one folder after the other. */

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
-import { clientGone, type RequestParts, sendReply, toRequest, wantsSocket } from "./node_messages.ts";
+import { clientGone, lineOf, type RequestParts, sendReply, toRequest, wantsSocket } from "./node_messages.ts";
 import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 
 /** How long the headers of a request may take, in milliseconds. */
@@ -82,9 +82,15 @@ function leaving(underWay: Set<AbortController> | undefined, outgoing: ServerRes
   const controller = new AbortController();
   underWay?.add(controller);
   outgoing.on("error", () => {}).on("close", () => {
+    // Workers say so as soon as the head goes out. HTTP/2 does not tell whether it is destroyed.
+    if (outgoing.destroyed === false) return;
     underWay?.delete(controller);
-    if (!outgoing.writableFinished) controller.abort(clientGone());
+    // HTTP/2 ends by itself what its client gives up, and calls that finished.
+    if (!outgoing.writableFinished || !outgoing.writableEnded) controller.abort(clientGone());
   });
+  // Where it took a while until it came here, as while somebody was looked up, nobody says so again.
+  // HTTP/2 says so of its stream alone.
+  if (outgoing.destroyed ?? lineOf(outgoing)?.destroyed) controller.abort(clientGone());
   return controller.signal;
 }
 

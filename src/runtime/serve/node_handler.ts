@@ -48,7 +48,8 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse, body?: 
  * Makes a handler of requests fit for `node:http`: the endpoint of `createHandler`, or any function from `Request` to
  * `Response`. Replies are streamed; a client that leaves aborts the `signal` of its request.
  *
- * A body that was read before (`express.json()`) is taken from `request.body` or from the third argument.
+ * A body that was read before (`express.json()`) is taken from `request.body` or from the third argument; where it stands in
+ * neither, it is empty.
  *
  * @param handler What answers requests. It is not closed: that is up to you.
  * @returns A listener, for `createServer`, `app.all` or `app.use`.
@@ -72,8 +73,8 @@ export function toNodeHandler(handler: RequestHandler): NodeHandler {
   const answer = answerBy(handler);
   return (request, response, given) => {
     const read = given === undefined || typeof given === "function" ? request.body : given;
-    // What parses bodies says an empty one of those that it has left alone.
-    const body = request.readableEnded && read !== undefined ? textOf(read) : undefined;
+    // What parses bodies says an empty one of those that it has left alone. Of one that is gone nothing would ever come.
+    const body = request.readableEnded ? textOf(read) : undefined;
     return answerNode(request as IncomingMessage, response as ServerResponse, {
       answer,
       path: request.originalUrl,

@@ -4,6 +4,8 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2Stream } from "node:http2";
+import type { Socket } from "node:net";
 
 /** How long a client may say nothing more of a request that was answered before it was whole, in milliseconds. */
 const lingering = 2_000;
@@ -40,7 +42,9 @@ export function toRequest(
   const { method = "GET" } = incoming;
   const { ":authority": authority, host = authority } = incoming.headers as Record<string, string | undefined>;
   const url = path ?? incoming.url ?? "/";
-  const address = url.startsWith("/") ? `http://${host ?? "localhost"}${url}` : url;
+  // Cookies of a runner are bound to https. What stands in for a request may have no connection.
+  const { encrypted } = (incoming.socket ?? {}) as { readonly encrypted?: boolean };
+  const address = url.startsWith("/") ? `http${encrypted ? "s" : ""}://${host ?? "localhost"}${url}` : url;
   try {
     const headers = headersOf(incoming);
     if (host !== undefined && !headers.has("host")) headers.set("host", host);
@@ -80,6 +84,7 @@ function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   let leave = (): void => {};
   return new ReadableStream<Uint8Array>({
     start(controller) {
+      if (incoming.destroyed) return controller.error(clientGone());
       const taken = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): void => {
         incoming.pause();
         controller.enqueue(new Uint8Array(buffer, byteOffset, length));
@@ -116,8 +121,8 @@ export async function sendReply(
 ): Promise<void> {
   const { outgoing, signal } = outlet;
   if (signal.aborted) return void response.body?.cancel().catch(() => {});
-  // What is left of a request that was refused early is nobody's, and no other request comes behind it.
-  if (!incoming.complete) outgoing.setHeader("connection", "close");
+  // What is left of a request that was refused early is nobody's, and no other request comes behind it. HTTP/2 has no such header.
+  if (!incoming.complete && incoming.httpVersionMajor === 1) outgoing.setHeader("connection", "close");
   outgoing.statusCode = response.status;
   let isPlain = true;
   for (const [name, value] of response.headers) {
@@ -145,9 +150,19 @@ function awaitEnd({ outgoing, patience }: Outlet): void {
   outgoing.prependOnceListener("finish", () => outgoing.socket?.setTimeout(0));
 }
 
+/** What a reply goes out on: a connection, or a stream of HTTP/2, whose connection has other replies, too. */
+export function lineOf(outgoing: ServerResponse): Http2Stream | Socket | null {
+  const { stream } = outgoing as { readonly stream?: Partial<Http2Stream> };
+  return stream?.setTimeout ? stream as Http2Stream : outgoing.socket;
+}
+
 /** Has Node end the connection where nothing goes out for so long. A reply behind another one has none until that is through. */
 function endWhenStopped(outgoing: ServerResponse, patience: number = longestStop): void {
-  const watch = (): void => void outgoing.socket?.setTimeout(patience);
+  const watch = (): void => void lineOf(outgoing)?.setTimeout(patience);
+  // Of a connection Node does so by itself.
+  if (lineOf(outgoing) !== outgoing.socket && !outgoing.listenerCount("timeout")) {
+    outgoing.on("timeout", () => outgoing.destroy());
+  }
   if (outgoing.socket) watch();
   else outgoing.once("socket", watch);
 }
@@ -158,15 +173,25 @@ function endWhenStopped(outgoing: ServerResponse, patience: number = longestStop
  */
 function readRest(incoming: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, lingering);
+    let isSilent = false;
+    // It looks twice: what came while the machine stood still is read in between.
+    const timer = setInterval(() => {
+      if (isSilent) return done();
+      isSilent = true;
+    }, lingering / 2);
     const end = performance.now() + longestRest;
     const done = (): void => {
-      clearTimeout(timer);
+      clearInterval(timer);
       resolve();
+    };
+    const heard = (): void => {
+      if (performance.now() >= end) return;
+      isSilent = false;
+      timer.refresh();
     };
     // Nobody is to take what is read here, or its end for that of the body.
     incoming.removeAllListeners("data").removeAllListeners("end");
-    incoming.on("data", () => performance.now() < end && timer.refresh()).once("end", done).once("close", done)
+    incoming.on("data", heard).once("end", done).once("close", done)
       .resume();
   });
 }
@@ -204,7 +229,7 @@ function room({ outgoing, signal, patience }: Outlet): Promise<void> {
   return new Promise((resolve) => {
     endWhenStopped(outgoing, patience);
     const done = (): void => {
-      outgoing.socket?.setTimeout(0);
+      lineOf(outgoing)?.setTimeout(0);
       outgoing.off("drain", done);
       signal.removeEventListener("abort", done);
       resolve();

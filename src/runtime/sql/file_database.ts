@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Stats } from "node:fs";
 import { chmod, open, stat } from "node:fs/promises";
 import process from "node:process";
 import type { SqlCipher, SqlDatabase, SqlRow, SqlValue } from "../../ports.ts";
@@ -153,11 +154,18 @@ async function makePrivate(path: string): Promise<void> {
     const handle = await open(path, "ax", 0o600).catch(async (error) => {
       if (codeOf(error) !== "EEXIST") throw error;
       // One that is there is not opened: to close it would take the locks away from whoever else in this process has it open.
-      return await isUsable(path) ? undefined : await open(path, "a", 0o600);
+      const stats = await stat(path).catch(() => undefined);
+      // A pipe would be waited for, and a device made the owner's alone for the whole machine.
+      if (stats && !stats.isFile() && !stats.isDirectory()) throw new TypeError("it is no file, expected one");
+      return isUsable(stats) ? undefined : await open(path, "a", 0o600);
     });
     await handle?.close();
     if (process.platform !== "win32") await chmod(path, 0o600);
   } catch (error) {
+    // The file itself would be made.
+    if (codeOf(error) === "ENOENT") {
+      throw new McpError(`Cannot open the database "${path}": its folder is not there`, { cause: error });
+    }
     throw fileError("open the database", path, error);
   }
 }
@@ -166,8 +174,7 @@ async function makePrivate(path: string): Promise<void> {
  * Whether it is a file that its owner can read and write: who is somebody else cannot make it private. `access` would have to
  * know who we are, and ends the process on Deno where it may not (`--allow-sys`).
  */
-async function isUsable(path: string): Promise<boolean> {
-  const stats = await stat(path).catch(() => undefined);
+function isUsable(stats: Stats | undefined): boolean {
   return stats?.isFile() === true && (stats.mode & 0o600) === 0o600;
 }
 

@@ -20,6 +20,10 @@ const maxAge = 3_600;
  */
 export function createMetadata(options: ProtectOptions, { href }: ResourceUrl): JsonObject {
   const { authorizationServers, requiredScopes = [], scopesSupported = requiredScopes } = options;
+  // Of a text each letter would be one: nobody has such scopes.
+  for (const [name, list] of Object.entries({ authorizationServers, requiredScopes, scopesSupported })) {
+    if (!Array.isArray(list)) throw new TypeError(`Cannot protect a resource: "${name}" is no list of texts`);
+  }
   if (!authorizationServers.length) throw new TypeError("Cannot protect a resource: expected an authorization server");
   for (const server of authorizationServers) checkIssuer(server);
   for (const scope of [...requiredScopes, ...scopesSupported]) checkScope(scope);

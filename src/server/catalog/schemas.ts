@@ -89,14 +89,15 @@ function readySchema(what: string, role: SchemaRole, schema: AnySchema, validato
   }
 }
 
-function isStandard(schema: unknown): schema is StandardSchema {
+/** Whether it is a schema of a library that speaks Standard Schema. */
+export function isStandard(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
   const standard = (schema as Partial<StandardSchema>)["~standard"];
   return isObject(standard) && typeof standard.validate === "function";
 }
 
 /** What the schema's own library says it is as JSON Schema. */
-function listedStandard(what: string, role: SchemaRole, schema: StandardSchema): JsonObject | undefined {
+export function listedStandard(what: string, role: SchemaRole, schema: StandardSchema): JsonObject | undefined {
   const { jsonSchema } = schema["~standard"];
   if (typeof jsonSchema?.[role] !== "function") return undefined;
   let made: unknown;
@@ -124,7 +125,8 @@ function judge(verdict: ReturnType<ReturnType<SchemaValidator>>, value: unknown)
   return verdict.unchecked?.length ? { problems: verdict.unchecked, isOpen: true } : { value };
 }
 
-function checkStandard(schema: StandardSchema, value: unknown): Checking | Promise<Checking> {
+/** Holds a value against the schema of a library. */
+export function checkStandard(schema: StandardSchema, value: unknown): Checking | Promise<Checking> {
   return after(schema["~standard"].validate(value), readVerdict);
 }
 

@@ -106,7 +106,7 @@ function hostRule(allowed: HttpOptions["allowedHosts"]): Rule {
   if (list.includes("*")) return () => true;
   const names = new Set(list.map((name) => {
     // It would never be the name of anything.
-    if (/[/\s@]/.test(name)) {
+    if (/[/\s@*,]/.test(name)) {
       throw new TypeError(`Cannot allow the host "${name}": expected one like "app.example.com"`);
     }
     return name.toLowerCase();
@@ -149,5 +149,5 @@ function withoutPort(host: string): string {
 
 /** Names and addresses that no other machine can have: a name cannot end with a number or stand in brackets. */
 function isThisMachine(hostname: string): boolean {
-  return /^(?:([\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[[0:]+1\])$/i.test(hostname);
+  return /^(([\w-]+\.)*localhost|127(\.\d{1,3}){3}|\[[0:]+1\])$/i.test(hostname);
 }

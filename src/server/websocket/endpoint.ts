@@ -53,6 +53,7 @@ export interface SocketEndpoint {
  *
  * @param server What is served; with `perCaller` each socket is served with a server of its caller's.
  * @throws {TypeError} When an option makes no sense.
+ * @throws {RangeError} When `maxSockets` is no number.
  *
  * @example One server on HTTP and WebSocket
  * ```ts
@@ -89,6 +90,10 @@ class Endpoint implements SocketEndpoint {
     this.#guards = new Guards(options);
     this.#clock = options.clock ?? systemClock;
     this.#most = options.maxSockets ?? 1_000;
+    // What cannot be compared would be no bound.
+    if (!(this.#most >= 0)) {
+      throw new RangeError(`"maxSockets" is ${String(this.#most)}, expected a number, 0 or more`);
+    }
     this.messageBytes = options.limits?.messageBytes;
   }
 

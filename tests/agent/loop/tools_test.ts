@@ -3,6 +3,8 @@ import { assertEquals } from "@std/assert";
 import { Agent } from "../../../src/agent/mod.ts";
 import { createDiscoveryTools } from "../../../src/hub/search/discovery.ts";
 import { FakeHub } from "../../hub/support/fake_hub.ts";
+import { numbers } from "../../server/catalog/support.ts";
+import { gate } from "../../server/http/support.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { openScene } from "./support/scene.ts";
 import { call, ScriptedModel } from "./support/scripted.ts";
@@ -47,6 +49,58 @@ describe("a tool that another one has brought", () => {
     await clock.until(run.result);
     assertEquals([model.asked.length, retried, clock.monotonic() <= 5_000], [2, 1, true]);
   });
+});
+
+describe("a function with schemas of a library", () => {
+  const numbersOf = (isSlow: boolean) => numbers(["a"], { jsonSchema: true, isSlow });
+
+  for (const isSlow of [false, true]) {
+    test(`is shown by its JSON Schema, and gets what the schema lets through${isSlow ? ", later" : ""}`, async () => {
+      const seen: unknown[] = [];
+      const add = {
+        name: "add",
+        description: "Adds one",
+        input: numbersOf(isSlow),
+        output: numbers(["a"], { jsonSchema: true }),
+        readOnly: true,
+        run: (args: object) => (seen.push(args), { a: 2 }),
+      };
+      const calls = [{ a: "1" }, {}, { a: 1, b: 2 }].map((args) => ({ calls: [call("add", args)] }));
+      const model = new ScriptedModel([...calls, { text: "done" }]);
+      const run = new Agent({ model, tools: [add] }).run("Go");
+      await run.result;
+      assertEquals(model.asked[0]?.tools?.[0]?.inputSchema, {
+        type: "object",
+        $comment: "draft-2020-12",
+        properties: { a: { type: "number" } },
+      });
+      // Of the second one the JSON Schema lets through what the library does not.
+      assertEquals(run.observations.map((one) => [one.outcome, one.validation]), [
+        ["tool_error", "unchecked"],
+        ["tool_error", "unchecked"],
+        ["ok", "validated"],
+      ]);
+      const [, refused] = run.observations.map(({ result }) => result.content[0]);
+      assertEquals(refused, { type: "text", text: 'The arguments do not fit: "/a" Expected a number' });
+      assertEquals(seen, [{ a: 1 }]);
+    });
+  }
+});
+
+test("a function whose arguments are still being looked at when its time is over is not called", async () => {
+  const clock = new VirtualClock();
+  const { "~standard": standard } = numbers(["a"], { jsonSchema: true });
+  const checked = gate<void>();
+  const validate = (value: unknown) => checked.promise.then(() => standard.validate(value));
+  let calls = 0;
+  const input = { "~standard": { ...standard, validate } };
+  const tools = [{ name: "pay", description: "Pays", input, readOnly: true, run: () => ++calls }];
+  const model = new ScriptedModel([{ calls: [call("pay", { a: 1 })] }, { text: "done" }]);
+  const run = new Agent({ model, tools, clock, callTimeout: 1_000 }).run("Go");
+  await clock.until(run.result);
+  checked.open();
+  await clock.settle();
+  assertEquals([run.observations[0]?.outcome, calls], ["unknown", 0]);
 });
 
 describe("a function that does not come back", () => {

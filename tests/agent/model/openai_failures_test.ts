@@ -31,6 +31,12 @@ describe("a status that is no success", () => {
     assertEquals((await refused(modelAt(answered(400, "")))).message, 'The model "m" answered 400');
   });
 
+  test("where it was asked, when nothing is there: a base URL without its /v1", async () => {
+    const options = { baseUrl: `http://127.0.0.1:11434/?key=${key}`, apiKey: key };
+    const at = 'The model "m" answered 404 at "http://127.0.0.1:11434/chat/completions": 404 page not found';
+    assertEquals((await refused(modelAt(answered(404, "404 page not found"), options))).message, at);
+  });
+
   test("which are worth another try", async () => {
     for (const status of [408, 409, 425, 429, 500, 502, 503, 529]) {
       assert((await refused(modelAt(answered(status, {})))).retryable, String(status));

@@ -1,8 +1,7 @@
 import { describe, test } from "node:test";
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { LanguageModelError } from "../../../src/agent/mod.ts";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { LanguageModelError, scriptedModel } from "../../../src/agent/mod.ts";
 import type { LanguageModelPart, LanguageModelRequest } from "../../../src/agent/mod.ts";
-import { scriptedModel } from "../../support/scripted_model.ts";
 
 const hello: LanguageModelRequest = { messages: [{ role: "user", content: "hello" }] };
 
@@ -37,9 +36,17 @@ describe("a scripted model", () => {
       { type: "end", reason: "tool_calls" },
     ]);
     assertEquals((await parts(model.stream(hello)))[0], { type: "text", text: "1 3" });
-    await assertRejects(() => parts(model.stream(hello)), Error, "asked 4 times, it has 3 turns");
-    assertEquals(model.requests, [hello, hello, hello, hello]);
+    for (const times of [4, 5]) {
+      await assertRejects(() => parts(model.stream(hello)), Error, `asked ${times} times, it has 3 turns`);
+    }
+    assertEquals(model.requests, [hello, hello, hello, hello, hello]);
     assertEquals(model.left, 0);
+  });
+
+  test("takes a list of turns: each letter of a text would be one", () => {
+    for (const wrong of ["It is noon", undefined, { text: "noon" }]) {
+      assertThrows(() => scriptedModel(wrong as never), TypeError, "expected a list of turns");
+    }
   });
 
   test("fails, breaks off and hangs as it is told", async () => {
@@ -53,6 +60,18 @@ describe("a scripted model", () => {
     });
     assertStrictEquals(thrown, reason);
     assertEquals(model.left, 2);
+  });
+
+  test("is called off while a turn is still being made, or waits for its gate", async () => {
+    const never = new Promise<never>(() => {});
+    const model = scriptedModel([() => never, { after: never }]);
+    for (const left of [1, 2]) {
+      const controller = new AbortController();
+      const asked = parts(model.stream(hello, controller));
+      controller.abort(new Error("enough"));
+      await assertRejects(() => asked, Error, "enough");
+      assertEquals(model.left, left);
+    }
   });
 
   test("remembers what it was asked as it was then", async () => {

@@ -188,10 +188,13 @@ describe("an agent in runs that are kept", () => {
   test("whose time is over in the middle of a call: it may have run, and the record says so", { skip }, async () => {
     await using scene = await openScene();
     const model = new ScriptedModel([{ calls: [call("data__hang")] }]);
-    const agent = new Agent({ model, hub: scene.hub, approve: "allow", timeout: 1_000 });
+    const clock = new VirtualClock();
+    const agent = new Agent({ model, hub: scene.hub, approve: "allow", timeout: 1_000, clock });
     const database = await emptyDatabase();
-    await using runs = createRuns({ database, agents: { agent } });
+    await using runs = createRuns({ database, agents: { agent }, clock });
     const { id } = await runs.start({ agent: "agent", principal: "ada", input: "Go" });
+    await until(() => Promise.resolve(scene.ledger.length || undefined));
+    await clock.advance(1_000);
     const { end, unknown } = await until(async () => {
       const record = await runs.get(id);
       return record?.end && record;

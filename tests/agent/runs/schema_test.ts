@@ -4,7 +4,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { McpError } from "../../../mod.ts";
 import { createRuns } from "../../../src/agent/mod.ts";
 import { migrate } from "../../../src/agent/runs/tables/schema.ts";
-import { emptyDatabase, skip } from "./support/database.ts";
+import { emptyDatabase, meddleWith, skip } from "./support/database.ts";
 import { eventsOf, reach, secret, start, untilLeft } from "./support/runs.ts";
 import { agentOf, ask } from "./support/scripted_agent.ts";
 
@@ -102,4 +102,31 @@ describe("the tables of runs", () => {
     }
     database.close?.();
   });
+});
+
+test("no statement goes through all runs: each finds those it is about by an index", { skip }, async () => {
+  const database = await emptyDatabase();
+  const said = new Set<string>();
+  const agent = agentOf(async (world) => (await ask(world, "well?")).action);
+  const runs = createRuns({
+    database: meddleWith(database, { before: (sql) => void said.add(sql) }),
+    agents: { agent },
+    watchdog: 100,
+  });
+  const { id } = await runs.start(start);
+  await untilLeft(database, id);
+  await runs.resume();
+  await runs.list({ principal: "ada", state: "needs_input" });
+  await runs.countOpen?.();
+  await runs.answer(id, "well?", { action: "accept" });
+  await eventsOf(runs, id);
+  await runs.close();
+  const plans = [...said].filter((sql) => /^\s*(select|update|delete)\b[^]*\bagent_runs\b/.test(sql)).map((sql) => {
+    const rows = database.all(`explain query plan ${sql}`, ...(sql.match(/\?/g) ?? []).map(() => null));
+    return { sql, plan: rows.map(({ detail }) => String(detail)).join("; ") };
+  });
+  assert(plans.length > 10, JSON.stringify(plans));
+  // All entries of an index that has what is asked are only counted.
+  assertEquals(plans.filter(({ plan }) => /SCAN agent_runs(?! USING COVERING)/.test(plan)), []);
+  database.close?.();
 });

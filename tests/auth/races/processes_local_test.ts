@@ -84,16 +84,18 @@ const races: Readonly<Record<string, (pair: Pair) => Promise<void>>> = {
       world.fault("/token", () => (resolve(), new Promise<Response>(() => {})));
     });
     loopback.gather(1);
-    const killed = start(other, program, "fresh", folder, loopback.server, String(calls));
+    const killed = start(other, program, "fresh", folder, loopback.server, String(calls), "2000");
     await arrived;
     killed.kill();
     assertEquals((await killed.ended).how, "SIGKILL");
     world.log.clear();
-    loopback.gather(1);
-    const began = performance.now();
+    // How long it takes to start is its own affair.
+    let began = 0;
+    loopback.gather(1, () => began = performance.now());
     const outcome = await outcomeOf(start(own, program, "fresh", folder, loopback.server, String(calls)));
     // Its lease was for 7 s.
-    assert(performance.now() - began < 20_000);
+    const took = performance.now() - began;
+    assert(took < 20_000, `it took ${took} ms`);
     await assertOnce(loopback, [outcome], () => callWith(store, loopback));
   },
 };

@@ -280,6 +280,7 @@ describe("options that make no sense", () => {
       [{ algorithms: ["ES256", "HS256"] }, 'signed by "HS256"'],
       [{ algorithms: [] }, "expected an algorithm"],
       [{ audience: [] }, "expected an audience"],
+      [{ profile: "JWT" as "jwt" }, 'the profile "JWT": expected "rfc9068" or "jwt"'],
       [{ audience: "" }, "expected an audience"],
       [{ timeout: NaN }, 'Cannot use "timeout" NaN'],
       [{ timeout: 0 }, 'Cannot use "timeout" 0'],

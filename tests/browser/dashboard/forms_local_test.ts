@@ -55,6 +55,16 @@ function formsSuite(): void {
   const texts = { type: "array", items: { type: "string" } };
   const name = { type: "string" };
 
+  test("a default that its field cannot show is left out, and no other one with it", async () => {
+    await open("a__start", {
+      name: { ...name, default: "Ada" },
+      size: { type: "integer", default: "large" },
+      colour: { enum: ["red", "blue"], default: "green" },
+      tags: { ...texts, default: ["a"] },
+    });
+    assertEquals(await call(), { name: "Ada", tags: ["a"] });
+  });
+
   test("a group that nobody has touched is left out, whatever is needed in it", async () => {
     const inner = {
       type: "object",

@@ -109,7 +109,9 @@ function runsSuite(): void {
       arguments: { path: "a\u202eb", note: "x\u{e0061}\u{e0062}" },
       hidden: ["description of the tool: U+200B"],
     });
-    dashboard.runs.askFor(id, { id: "q-1", server: "tracker", message: "May it?", askedAt: 0, kind: "approval", call });
+    const expiresAt = Date.now() + 600_000;
+    const asked = { id: "q-1", server: "tracker", message: "May it?", askedAt: 0, kind: "approval", call } as const;
+    dashboard.runs.askFor(id, { ...asked, expiresAt });
     await page.waitForSelector("[data-question=q-1]");
     const card = await page.locator("[data-question=q-1]").textContent() ?? "";
     for (
@@ -120,12 +122,23 @@ function runsSuite(): void {
         "description of the tool: U+200B",
         "create_issue",
         "tracker",
+        "ends in 10 min",
       ]
     ) assertStringIncludes(card, part);
     await answer("q-1", "Approve");
     await answered("q-1");
+    assertEquals((await page.locator("[data-question=q-1]").textContent())?.includes("Without an answer"), false);
     assertEquals(dashboard.runs.answers.at(-1), { question: "q-1", answer: { action: "accept" } });
     assertEquals(await page.locator("[data-question=q-1] button").count(), 0);
+  });
+
+  test("a question that waits says how long it has still", async () => {
+    const id = await start("hang");
+    const asked = { server: "tracker", message: "", askedAt: 0, kind: "approval", call: proposed({}) } as const;
+    dashboard.runs.askFor(id, { ...asked, id: "q-2", expiresAt: Date.now() + 2_000 });
+    await page.locator("[data-question=q-2]").getByText("Its time is over.").waitFor();
+    await answer("q-2", "Decline");
+    await answered("q-2");
   });
 
   test("a question that waits does not move when the one above it is answered", async () => {
@@ -142,6 +155,8 @@ function runsSuite(): void {
     }
     const below = page.locator("[data-question=below]").getByRole("button", { name: "Approve" });
     await below.waitFor();
+    // With the next frame one is at the end, where the questions have come.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     await page.evaluate(() => scrollTo(0, 0));
     const place = await below.boundingBox();
     await answer("above", "Approve");

@@ -314,7 +314,7 @@ async function attack({ origin, run }: { origin: string; run: string }): Promise
 
 function opens(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 2_000 });
+    const socket = connect({ host, port, timeout: 10_000 });
     const end = (isOpen: boolean) => () => {
       socket.destroy();
       resolve(isOpen);

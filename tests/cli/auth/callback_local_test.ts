@@ -4,6 +4,8 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { listenForCallback } from "../../../src/entry/sign_in/callback.ts";
 import type { CallbackOptions, CallbackServer } from "../../../src/entry/sign_in/callback.ts";
+import { createFinisher } from "../../../src/cli/auth/finish.ts";
+import type { OAuth, SignInStatus } from "../../../src/cli/auth/oauth.ts";
 import { McpError } from "../../../src/protocol/errors.ts";
 
 /** A server that writes down what arrived. */
@@ -70,6 +72,18 @@ const hostile: readonly string[] = [
 ].flatMap((text) => Array.from({ length: 10 }, (_, index) => text.repeat(1 + index % 5) + "<" + index));
 
 describe("the callback server", () => {
+  test("its page has a language, a title, a main part and a heading, follows the theme, and is no wider than its screen", async () => {
+    const { server, port } = await serve();
+    const page = await get(port, "/callback?code=1");
+    for (
+      const part of [
+        ...['<html lang="en">', "<title>Signing in</title>", "<main>\n<h1>The answer has arrived</h1>"],
+        ...['name="color-scheme" content="light dark"', 'name="viewport" content="width=device-width'],
+      ]
+    ) assert(page.includes(part), part);
+    await server.close();
+  });
+
   test("shows one page to whoever comes back, with headers that allow nothing", async () => {
     const { server, port, seen } = await serve();
     const reply = await get(port, "/callback?code=c&state=s");
@@ -198,4 +212,21 @@ describe("the callback server", () => {
     await again.server.close();
     await again.server.close();
   });
+});
+
+test("a page that is loaded anew while its answer is looked at does not undo the sign-in", async () => {
+  const given: string[] = [];
+  let settle = (_: SignInStatus): void => {};
+  const finishAuth = (url: string): Promise<SignInStatus> => {
+    given.push(url);
+    // The code is good once.
+    return given.length > 1 ? Promise.reject(new Error("used")) : new Promise((resolve) => settle = resolve);
+  };
+  const oauth = { finishAuth } as Partial<OAuth> as OAuth;
+  const finisher = createFinisher(oauth, "https://as.test/authorize?state=s1", new AbortController().signal);
+  const url = "http://127.0.0.1:1/callback?state=s1&code=c";
+  assertEquals([finisher.take(url.replace("s1", "s2")), finisher.take(url), finisher.take(url)], [false, true, true]);
+  const status = { server: "https://mcp.test/" } as SignInStatus;
+  settle(status);
+  assertEquals([await finisher.done, given], [status, [url]]);
 });

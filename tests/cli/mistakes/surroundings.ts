@@ -19,6 +19,8 @@ const answers: Readonly<Record<string, Answer>> = {
   "/401": [401, { "www-authenticate": "Bearer" }, ""],
   "/expired": [401, { "www-authenticate": 'Bearer error="invalid_token", error_description="expired"' }, ""],
   "/403": [403, { "www-authenticate": 'Bearer error="insufficient_scope"' }, ""],
+  "/host": [403, json, '{"jsonrpc":"2.0","error":{"code":-32600,"message":"This Host is not in allowedHosts"}}'],
+  "/other-host": [421, {}, "Invalid Host header"],
   "/404": [404, html, "Not Found"],
   "/500": [500, html, "oops"],
   "/503": [503, html, "busy"],

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { assertFailure, causeway, peer, quote, type Run } from "../support.ts";
 import { isAlive } from "../../suites/spawn.ts";
 
@@ -31,6 +31,14 @@ async function served(
   }
 }
 
+/** The same with one that ends by itself, unless the machine stands still for the two seconds that it has: one of three does. */
+async function leftAlone(words?: readonly string[], command?: readonly string[]): Promise<{ run: Run; noted: string }> {
+  const server = { asked: "note asked; exit", end: "sleep 0.3; note own" };
+  let seen = await served(server, words, command);
+  for (let tries = 1; tries < 3 && seen.noted !== "own\n"; tries++) seen = await served(server, words, command);
+  return seen;
+}
+
 describe("causeway call: the end of its server", () => {
   test("one that sits out a timer is asked to end, and is gone when the command has ended", { skip }, async () => {
     const { run, noted, pid } = await served({ asked: "note asked; exit", end: "sleep 30 & wait; note late" });
@@ -45,7 +53,8 @@ describe("causeway call: the end of its server", () => {
       end: "sleep 30 & wait",
     });
     assertEquals(run.out, "hi\n", run.err);
-    assertEquals(noted, "begun\ndone\n");
+    // Where the machine stood still for the two seconds that each server has, it was asked once more.
+    assertMatch(noted, /^(begun\n){1,2}done\n$/);
     assertEquals(isAlive(pid), false);
   });
 
@@ -56,17 +65,12 @@ describe("causeway call: the end of its server", () => {
   });
 
   test("is not hastened when a task may be in work", { skip }, async () => {
-    const end = { asked: "note asked; exit", end: "sleep 0.3; note own" };
-    const { run, noted } = await served(end, ["echo", "text=hi"], ["tasks", "detach"]);
+    const { run, noted } = await leftAlone(["echo", "text=hi"], ["tasks", "detach"]);
     assertEquals([run.code, run.out, noted], [0, "hi\n", "own\n"], run.err);
   });
 
   test("is not hastened when the call broke off", { skip }, async () => {
-    const { run, noted } = await served({ asked: "note asked; exit", end: "sleep 0.3; note own" }, [
-      "slow",
-      "--timeout",
-      "3s",
-    ]);
+    const { run, noted } = await leftAlone(["slow", "--timeout", "3s"]);
     assertEquals(run.code, 4, run.err);
     assertEquals(noted, "own\n");
   });

@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assertEquals, assertThrows } from "@std/assert";
-import { editJson } from "../../../src/cli/config/edit.ts";
+import { editJson, putJson } from "../../../src/cli/config/edit.ts";
 import { UsageError } from "../../../src/cli/failure.ts";
 
 const commented = `// mine
@@ -34,6 +34,21 @@ describe("changing a config as text", () => {
       editJson(commented, ["mcpServers", "docs"], { url: "https://y/" }),
       commented.replace('{ "url": "https://x/" }', '{\n          "url": "https://y/"\n        }'),
     );
+  });
+
+  test("several are put in as they would be one after the other", () => {
+    const values = { late: { a: 1 }, files: { command: "a" }, docs: { url: "u" }, last: [1] };
+    for (
+      const text of [commented, commented.replaceAll("\n", "\r\n"), '{"mcpServers":{}}', '{"mcpServers":{"docs":1}}']
+    ) {
+      const each = Object.entries(values).reduce(
+        (text, [name, value]) => editJson(text, ["mcpServers", name], value),
+        text,
+      );
+      assertEquals(putJson(text, ["mcpServers"], new Map(Object.entries(values))), each);
+    }
+    assertEquals(putJson('{"a":1}', [], new Map([["b", 2], ["c", 3]])), '{"a":1, "b": 2, "c": 3}');
+    assertThrows(() => putJson('{"a":1,"a":2}', [], new Map([["b", 2]])), UsageError);
   });
 
   test("a member is taken out with its comma, the last one with the comma before it", () => {

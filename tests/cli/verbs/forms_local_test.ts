@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { readCallForm } from "../../../src/cli/arguments/call_form.ts";
 import { UsageError } from "../../../src/cli/failure.ts";
-import { assertFailure, causeway, program } from "../support.ts";
+import { assertFailure, causeway, inPlace, program } from "../support.ts";
 import type { Run } from "../support.ts";
 
 async function withConfig(run: (use: (...words: string[]) => Promise<Run>) => Promise<void>): Promise<void> {
@@ -14,6 +14,7 @@ async function withConfig(run: (use: (...words: string[]) => Promise<Run>) => Pr
   const mcpServers = {
     peer: { command, args: [...args, "modern"] },
     "peer.two": { command, args: [...args, "legacy", "--name=two"] },
+    "my peer": { command, args: [...args, "modern"] },
     dead: { command: "causeway-no-such-program" },
   };
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers }));
@@ -73,6 +74,40 @@ describe("causeway without a verb, and server.tool", () => {
       assertEquals(runs.slice(0, 6).map(({ out }) => out), ["1\n", "2\n", "3\n", "4\n", "5\n", "6\n"]);
       assertEquals(JSON.parse(runs[6]?.out ?? "").content[0].text, "7");
       assertMatch((await use("peer")).out, /^echo {2}Echo: /);
+    });
+  });
+
+  test("also where the server's name has a space in it", async () => {
+    await withConfig(async (use) => {
+      const runs = await Promise.all([
+        use("call", "my peer", "echo", "text=1"),
+        use("call", "my peer.echo", "text=2"),
+        use("call", "my peer.echo(text: '3')"),
+        use("my peer.echo", "text=4"),
+        use("my peer", "echo", "text=5"),
+      ]);
+      assertEquals(runs.map(({ code, out, err }) => [code, out, err]), runs.map((_, at) => [0, `${at + 1}\n`, ""]));
+      assertMatch((await use("my peer")).out, /^echo {2}Echo: /);
+      // With a space in what is no such name it is a program.
+      assertFailure(await use("call", "peer.echo text=1", "x"), 4, /Cannot start "peer\.echo"/);
+    });
+  });
+
+  test("a config behind the one that has the server is not looked at, also where that name has a space in it", async () => {
+    const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+    const mcpServers = { "my peer": { command, args: [...args, "modern"] } };
+    const files = { "app/causeway.json": JSON.stringify({ mcpServers }), "app/mcp.json": "[1, 2" };
+    await inPlace(files, async ({ run }) => {
+      assertEquals(await run("call", "my peer", "echo", "text=1"), { code: 0, out: "1\n", err: "" });
+    });
+  });
+
+  test("what a tool does not know is sent, and warned of", async () => {
+    await withConfig(async (use) => {
+      const { code, out, err } = await use("call", "peer", "echo", "text=1", "txt=2");
+      assertEquals([code, out], [0, "1\n"]);
+      const says = 'among the arguments of "echo" there is no "txt" (did you mean "text"?); it is called all the same';
+      assertEquals(err, `causeway: warning: ${says}\n`);
     });
   });
 

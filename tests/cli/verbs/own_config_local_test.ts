@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { readOwn, saveServer } from "../../../src/cli/config/own.ts";
+import { readOwn, saveServers } from "../../../src/cli/config/own.ts";
 import { resolveTarget } from "../../../src/cli/target/target.ts";
 import { assertFailure, causeway, inPlace, peer, program, quote } from "../support.ts";
 
@@ -42,6 +42,27 @@ describe("a server of a config", () => {
       ]);
       assertFailure(own, 4, /No answer .*within 3000 ms: .*--timeout/);
       assertFailure(told, 4, /ithin 5000 ms: /);
+    });
+  });
+
+  test("that is not there in time is told of with what it wrote to its standard error", async () => {
+    const args = ["-c", "echo 'Sign in at https://a.test/in with a-t0ken-of-mine' >&2; cat > /dev/null; :"];
+    const config = JSON.stringify({ mcpServers: { waits: { command: "sh", args, env: { KEY: "a-t0ken-of-mine" } } } });
+    await inPlace({ "app/mcp.json": config }, async ({ run }) => {
+      const late = await run("tools", "waits", "--timeout", "4");
+      assertFailure(
+        late,
+        4,
+        /ithin 4000 ms: .*; its standard error ends with: Sign in at https:\/\/a\.test\/in with \[/,
+      );
+    });
+  });
+
+  test("that is not there in the time of its config is told of with what it wrote to its output", async () => {
+    const talks = { command: "sh", args: ["-c", "echo 'Sign in first'; cat > /dev/null; :"], timeout: 3_000 };
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers: { talks } }) }, async ({ run }) => {
+      const late = await run("tools", "talks");
+      assertFailure(late, 4, /within 3000 ms: .*; its output began with "Sign in first", which is no MCP message$/m);
     });
   });
 
@@ -141,7 +162,9 @@ describe("causeway servers add", () => {
     inPlace({}, async ({ own, json }) => {
       const names = ["a", "b", "c", "d"];
       const kept = await readOwn(own, "try again");
-      const added = await Promise.allSettled(names.map((name) => saveServer(kept, name, { command: name })));
+      const added = await Promise.allSettled(
+        names.map((name) => saveServers(kept, new Map([[name, { command: name }]]))),
+      );
       const told = names.filter((_, at) => added[at]?.status === "fulfilled");
       assertEquals([told.length, Object.keys(json(own).mcpServers)], [1, told]);
       const reasons = added.flatMap((one) => one.status === "rejected" ? [String(one.reason)] : []);

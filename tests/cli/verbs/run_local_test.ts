@@ -14,7 +14,7 @@ import { runAgent } from "../../../src/cli/commands/agents/run.ts";
 import { DeadlineError } from "../../../src/cli/failure.ts";
 import { readWords } from "../../../src/cli/program/read.ts";
 import { openDatabase } from "../../../src/entry/local.ts";
-import { assertFailure, causeway, program, quote } from "../support.ts";
+import { assertFailure, causeway, inPlace, program, quote } from "../support.ts";
 import type { Run, RunOptions } from "../support.ts";
 
 const isOld = !("Bun" in globalThis) && !("Deno" in globalThis) &&
@@ -283,6 +283,22 @@ describe("causeway run", () => {
       });
     });
   }
+
+  test("does without servers where the config has none, or none that is not disabled", async () => {
+    const off = { off: { command: "no-such-program", disabled: true } };
+    for (const mcpServers of [{}, off]) {
+      await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers }) }, async ({ run }) => {
+        assertEquals(await run("run", "say done"), { code: 0, out: "done\n", err: "" });
+        assertFailure(await run("search", "echo"), 2, /There is no server in "mcp\.json" that can be used/);
+      });
+    }
+    const broken = { broken: { command: 5 } };
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers: broken }) }, async ({ run }) => {
+      const { code, err } = await run("run", "say done");
+      assertEquals(code, 2);
+      assertMatch(err, /There is no server in "mcp\.json" that can be used/);
+    });
+  });
 
   test("bad input is one line, with 2; a server that is not there is told", async () => {
     await withPeer(async (use, { folder }) => {

@@ -68,6 +68,15 @@ async function finish(ask: Ask, input: string): Promise<string> {
 }
 
 describe("causeway start", () => {
+  test("what should be looked at in a config is told", async () => {
+    await inFolder(async (cwd) => {
+      const odd = { command: "no-such-program", disabled: true, enw: {} };
+      writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { odd } }));
+      const { err } = await whileStarted([], { cwd }, () => Promise.resolve());
+      assertMatch(err, /^causeway: warning: mcp\.json: mcpServers\.odd\.enw: unknown field \(did you mean "env"\?\)/);
+    });
+  });
+
   test("the runner at a port of this machine, until it is interrupted", async () => {
     await inFolder(async (cwd) => {
       const run = await whileStarted([], { cwd }, async (ask) => {
@@ -97,6 +106,19 @@ describe("causeway start", () => {
       await whileStarted(["--runs", join("kept", "runs.db")], { cwd }, async (ask) => {
         assertMatch((await ask("/api/runs")).text, /"state":"succeeded"/);
       });
+    });
+  });
+
+  test("what cannot be kept is told at the terminal, with the reason, and not again each time", { skip }, async () => {
+    await inFolder(async (cwd) => {
+      const run = await whileStarted(["--store", "kept", "--runs", "runs.db"], { cwd }, async (ask) => {
+        rmSync(join(cwd, "kept"), { recursive: true });
+        writeFileSync(join(cwd, "kept"), "");
+        for (let times = 0; times < 3; times++) assertEquals((await ask("/api/servers")).status, 503);
+      });
+      const told = run.err.split("\n").filter((line) => line.startsWith("causeway: The store of servers failed"));
+      assertEquals(told.length, 1, run.err);
+      assertMatch(told[0] ?? "", /: Cannot use ".*kept": it is a file, expected a folder$/);
     });
   });
 

@@ -5,6 +5,7 @@ import type { Handlers } from "../../../mod.ts";
 import type { JsonObject } from "../../servers/core/wire.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { handshaking } from "../played.ts";
+import { until } from "../support.ts";
 
 describe("-32042 of a server that insists (C-221)", () => {
   const visiting: Handlers = { elicitationUrl: () => ({ action: "accept" }) };
@@ -49,4 +50,29 @@ describe("-32042 of a server that insists (C-221)", () => {
     assertEquals(server.methods().filter((method) => method === "tools/call").length, 1);
     await client.close();
   });
+});
+
+test("of questions without end a thousand are asked at once; the others are refused, and later ones are asked again", async () => {
+  const asked: (() => void)[] = [];
+  const elicitation: Handlers["elicitation"] = () =>
+    new Promise((resolve) => asked.push(() => resolve({ action: "cancel" })));
+  const server = handshaking(({ id, method, params }, send) => {
+    if (method !== "tools/call") return;
+    const { name } = params as { readonly name: string };
+    const form = { message: "More", requestedSchema: { type: "object", properties: {} } };
+    const ask = (at: number) => ({ jsonrpc: "2.0", id: `${name} ${at}`, method: "elicitation/create", params: form });
+    send(...Array.from({ length: 3_000 }, (_, at) => ask(at)), { jsonrpc: "2.0", id: id!, result: { content: [] } });
+  });
+  const client = await connect(server.transport, { handlers: { elicitation } });
+  const refused = () => server.seen.filter(({ error }) => error);
+  for (const [at, name] of ["first", "second"].entries()) {
+    await client.callTool(name);
+    await until(() => refused().length === 2_000 * (at + 1));
+    assertEquals(asked.length, 1_000);
+    const error = { code: -32603, message: "The client could not answer" };
+    assertEquals(refused().at(-1), { jsonrpc: "2.0", id: `${name} 2999`, error });
+    for (const answer of asked.splice(0)) answer();
+    await until(() => server.seen.filter(({ result }) => result).length === 1_000 * (at + 1));
+  }
+  await client.close();
 });

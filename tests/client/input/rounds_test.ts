@@ -164,6 +164,9 @@ function asking(inputRequests: Record<string, InputRequest>) {
   });
 }
 
+const questions = (count: number): Record<string, InputRequest> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`q${at}`, form]));
+
 describe("what a server must not ask", () => {
   const elicitation: Handlers = { elicitation: () => ({ action: "accept", content: {} }) };
   const message = { role: "user", content: { type: "text", text: "hi" } };
@@ -179,6 +182,7 @@ describe("what a server must not ask", () => {
       a: { method: "elicitation/create", params: { mode: "voice", message: "?" } },
     }],
     ["what is no question", elicitation, { a: form, b: null as never }],
+    ["more than a thousand things at once", elicitation, questions(1_001)],
     ["for a sample of nothing", sampling, { a: { method: "sampling/createMessage", params: null as never } }],
     ["a method that nobody knows", elicitation, { a: { method: "com.example/ask" } }],
     ["tools in sampling that were not declared (C-226)", sampling, {
@@ -208,6 +212,18 @@ describe("what a server must not ask", () => {
       assertEquals(server.methods, ["server/discover", "tools/call"]);
     });
   }
+
+  test("a thousand things at once are asked", async () => {
+    let asked = 0;
+    const handlers: Handlers = {
+      elicitation: () => {
+        asked++;
+        return { action: "cancel" };
+      },
+    };
+    await using client = await connect(url, { fetch: memoryFetch(asking(questions(1_000))), handlers });
+    assertEquals([textOf(await client.callTool("echo", { text: "hi" })), asked], ["done", 1_000]);
+  });
 
   test("one question of two that cannot be answered: the user is not asked the other", async () => {
     let bothered = 0;

@@ -38,7 +38,7 @@ const circle: JsonObject = { name: "Grace" };
 circle.self = circle;
 onBoth("an answer that is no JSON is told as one that could not be given, and leaves nothing in work", {
   handlers: { elicitation: () => ({ action: "accept", content: circle }) },
-  timeouts: { idle: 2_000 },
+  timeouts: { idle: 10_000 },
 }, async (client) => {
   for (let round = 0; round < 2; round++) {
     assertEquals(textOf(await client.callTool("ask")), "the client refused: -32603 The client could not answer");

@@ -216,7 +216,8 @@ describe("a server that only knows HTTP+SSE of 2024-11-05 (C-118 to C-123)", () 
           ? new Response("the header X-Tenant is missing", { status: 400 })
           : new Response(new ReadableStream(), { headers: { "content-type": "text/event-stream" } }),
     );
-    const error = await assertRejects(() => reach(server, { timeouts: { start: 200 } }), TimeoutError);
+    const clock = new VirtualClock();
+    const error = await clock.until(assertRejects(() => reach(server, { clock }), TimeoutError));
     assert(error.cause instanceof HttpStatusError);
     assert(error.cause.message.includes("the header X-Tenant is missing"));
   });

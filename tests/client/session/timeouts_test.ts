@@ -75,6 +75,15 @@ describe("how long a call may take (C-128)", () => {
     assert(passed >= Number(text.split(" ")[1]) && passed < Number(text.split(" ")[1]) + 1_100, `${passed} ms`);
   }, { client: small });
 
+  onTheClock(
+    "what came while the program stood still is taken, also where its time is over by then",
+    async (client, clock) => {
+      // Both are due at once, and the deadline is the older one.
+      assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 800 }, { timeout: 800 })), "done");
+      assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 801 }, { timeout: 800 })), "call 800");
+    },
+  );
+
   onTheClock("`timeout` of one call stands for all of them, up and down", async (client, clock) => {
     assertEquals(await outcome(clock, client.callTool("slow", { milliseconds: 4_000 }, { timeout: 5_000 })), "done");
     const before = clock.monotonic();

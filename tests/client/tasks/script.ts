@@ -9,7 +9,7 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 
 type Options = NonNullable<Parameters<typeof connect>[1]>;
 /** What the server says to a method: a result, or a JSON-RPC error or a whole reply to throw. `count` begins at 0. */
-export type Script = Record<string, (params: JsonObject, count: number) => JsonObject>;
+export type Script = Record<string, (params: JsonObject, count: number) => JsonObject | Promise<JsonObject>>;
 
 /** Thrown by a script: a JSON-RPC error. */
 export class Refusal extends Error {
@@ -58,7 +58,7 @@ export async function scripted(script: Script, options: Options = {}): Promise<S
       try {
         const answer = all[method];
         if (!answer) throw new Refusal(-32601, `no ${method}`);
-        body = { result: { resultType: "complete", ...answer(rest, count) } };
+        body = { result: { resultType: "complete", ...await answer(rest, count) } };
       } catch (error) {
         if (error instanceof Response) return error;
         if (error === away) return new Response("", { status: 503 });

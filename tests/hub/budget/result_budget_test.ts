@@ -380,6 +380,16 @@ describe("a result budget", () => {
       assertThrows(() => withResultBudget(hub, { store, ...options }), RangeError, "expected a whole number");
     }
   });
+
+  test("without a store, or with a unit that is none, it is refused: nothing would be cut, or after another count", () => {
+    const store = new TestStore();
+    const hub = new FakeHub({});
+    for (const wrong of [{}, { store: null }, { store: {} }, { store: "memory" }]) {
+      assertThrows(() => withResultBudget(hub, wrong as never), TypeError, 'expected one with "set"');
+    }
+    const unit = "token" as "tokens";
+    assertThrows(() => withResultBudget(hub, { store, unit }), TypeError, 'unit "token": expected "characters" or');
+  });
 });
 
 function uriOf(result: CallToolResult): string {

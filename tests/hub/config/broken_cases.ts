@@ -257,7 +257,7 @@ export const noServer: readonly Case[] = [
   [{ command: "x", retryDelay: -1 }, ".retryDelay: -1 cannot be used: expected milliseconds from 0 to 2147483647"],
   [{ command: "x", concurrency: 0 }, ".concurrency: 0 cannot be used: expected a whole number from 1 to 10000"],
   [{ command: "x", disabled: "true" }, ".disabled: expected true or false, found a text: take the quotes away"],
-  [{ command: "x", tools: "echo" }, '.tools: expected { "allow": […], "deny": […] }, found a text'],
+  [{ command: "x", tools: "echo" }, '.tools: expected a list of names, or { "allow": […], "deny": […] }, found a text'],
   [
     { command: "x", tools: { allow: "echo" } },
     '.tools.allow: expected a list of texts, found a text: write it in brackets, as in ["…"]',

@@ -40,3 +40,26 @@ for (const era of ["modern", "legacy"] as const) {
     });
   }
 }
+
+test("a server that tells of changes and has no way to hear of them is listed now and then", async () => {
+  const clock = new VirtualClock();
+  const server = new McpServer({ name: "shop", version: "1.0.0" });
+  server.tool("buy", {}, () => "sold");
+  const inside = memoryFetch({ fetch: createHandler(server, { allowedHosts: "*", eras: ["modern"] }) });
+  let asked = 0;
+  const fetch: Fetch = async (url, init) => {
+    if (!asks(init, "subscriptions/listen")) return await inside(url, init);
+    asked++;
+    const { id } = await new Response(init.body).json();
+    return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } }, { status: 404 });
+  };
+  const hub = await clock.until(openHub({ shop: { url: urlOf("shop"), fetch } }, { clock }));
+  server.tool("sell", {}, () => "bought");
+  await clock.advance(150_000);
+  assertEquals(hub.tools().map(({ name }) => name).sort(), ["buy", "sell"]);
+  // It is not worse for it.
+  assertEquals(textOf(await clock.until(hub.callTool("shop__sell"))), "bought");
+  await clock.advance(1_500_000);
+  assertEquals([hub.status()[0]?.state, asked > 2, asked < 40], ["connected", true, true], `${asked} times`);
+  await clock.until(hub.close());
+});

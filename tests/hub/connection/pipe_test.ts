@@ -70,6 +70,22 @@ for (const era of ["modern", "legacy"] as const) {
   });
 }
 
+test("a pipe of one's own is one, whatever else stands beside it", async () => {
+  for (
+    const beside of [{ url: "https://one.test/mcp" }, { url: "https://one.test/mcp", command: "nothing-of-this-name" }]
+  ) {
+    const clock = new VirtualClock();
+    const one = inMemory(createServer("one"));
+    const hub = await clock.until(openHub({ one: { ...one.config, ...beside } as never }, { clock, random }));
+    one.kill();
+    await clock.settle();
+    assertEquals([stateOf(hub, "one"), one.starts], ["reconnecting", 1], JSON.stringify(beside));
+    await clock.advance(500);
+    assertEquals([stateOf(hub, "one"), one.starts], ["connected", 2], JSON.stringify(beside));
+    await clock.until(hub.close());
+  }
+});
+
 describe("a server that dies as soon as it is started", () => {
   test("is not started more often than the pauses allow, however many call", async () => {
     const clock = new VirtualClock();

@@ -1,10 +1,12 @@
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { ConnectError, RpcError } from "../../../mod.ts";
 import type { Middleware } from "../../../mod.ts";
 import { createGateway } from "../../../src/hub/gateway/mod.ts";
 import type { Hub } from "../../../src/hub/hub.ts";
+import { HubLayer } from "../../../src/hub/layer.ts";
 import { withFilter } from "../../../src/hub/mod.ts";
+import type { CatalogTool, HubLike } from "../../../src/hub/seam.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 import { openHub } from "../support.ts";
 import { all, open, pairs, textOf } from "./support.ts";
@@ -144,6 +146,33 @@ for (const [front, back] of pairs) {
   });
 }
 
+/** A hub that counts how often its tools are looked at. */
+class CountedHub extends HubLayer {
+  looks = 0;
+  #from: readonly CatalogTool[] = [];
+  #tools: readonly CatalogTool[] = [];
+
+  constructor(hub: HubLike) {
+    super(hub);
+  }
+
+  override tools(): readonly CatalogTool[] {
+    const from = this.hub.tools();
+    if (this.#from !== from) {
+      const look = (): void => void this.looks++;
+      this.#from = from;
+      this.#tools = from.map((entry) => ({
+        ...entry,
+        get tool() {
+          look();
+          return entry.tool;
+        },
+      }));
+    }
+    return this.#tools;
+  }
+}
+
 describe("the gateway", () => {
   test("lists in pages, whatever comes and goes in between", async () => {
     await using scene = await open({ one: all("one", "modern").config, two: all("two", "modern").config }, {
@@ -163,6 +192,20 @@ describe("the gateway", () => {
     for (const wrong of ["x", btoa("[]"), btoa('["prompts","one","greet"]'), "ä"]) {
       await assertRejects(() => client.listTools({ cursor: wrong }), Error, '"cursor" is none of this list');
     }
+  });
+
+  test("what is listed is made ready once, and not for each of its pages", async () => {
+    let counted: CountedHub | undefined;
+    await using scene = await open({ one: all("one", "modern").config }, { pageSize: 1 }, {
+      around: (hub) => counted = new CountedHub(hub),
+    });
+    const client = await scene.join("modern");
+    const { tools } = await client.listTools();
+    assert(tools.length > 5);
+    const looks = counted?.looks ?? 0;
+    assert(looks >= tools.length && looks <= 3 * tools.length, `${looks} looks at ${tools.length} tools`);
+    await scene.hub.add("two", all("two", "modern").config);
+    assertEquals((await client.listTools()).tools.length, 2 * tools.length);
   });
 
   test("a server that is down is a result that names it; the others go on", async () => {
@@ -249,6 +292,9 @@ describe("the gateway", () => {
 
   test("what makes no sense is refused", async () => {
     await using hub = await openHub();
+    for (const wrong of [undefined, null, {}, { one: { url: "http://localhost/mcp" } }]) {
+      assertThrows(() => createGateway(wrong as never), TypeError, "expected a hub");
+    }
     for (const option of ["pageSize", "answerTime"]) {
       for (const value of [0, -1, NaN, Infinity]) {
         try {

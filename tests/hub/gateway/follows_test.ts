@@ -9,8 +9,10 @@ import { VirtualClock } from "../../support/virtual_clock.ts";
 function follow(clock: VirtualClock, life: number, may = true, isDown = (): boolean => false) {
   const told: number[] = [];
   const opened: number[] = [];
-  const subscribeResource = (): Subscription => {
+  const signals: AbortSignal[] = [];
+  const subscribeResource = (_uri: string, { signal }: { signal: AbortSignal }): Subscription => {
     opened.push(clock.monotonic());
+    signals.push(signal);
     const ended = new Promise<void>((resolve) => void clock.schedule(resolve, life));
     const changes: AsyncIterable<Change> = {
       [Symbol.asyncIterator]: () => ({ next: () => ended.then(() => ({ done: true, value: undefined })) }),
@@ -30,7 +32,7 @@ function follow(clock: VirtualClock, life: number, may = true, isDown = (): bool
     changed: () => told.push(clock.monotonic()),
   });
   follows.watched().add("note://one");
-  return { opened, told, follows };
+  return { opened, told, follows, signals };
 }
 
 /** How long it waited before each further try, in seconds. */
@@ -72,6 +74,25 @@ describe("a resource that is followed at its server", () => {
     await clock.advance(10_000);
     follows.close();
     assertEquals([opened.length, told], [1, opened]);
+  });
+
+  it("is followed once for all that want it, until nobody does", async () => {
+    const clock = new VirtualClock();
+    const { opened, follows, signals } = follow(clock, 3_600_000);
+    const [one, two] = [follows.watched(), follows.watched()];
+    one.add("note://one");
+    two.add("note://one").add("note://two");
+    await clock.advance(1);
+    assertEquals(opened.length, 2);
+    const isOver = () => signals.map(({ aborted }) => aborted);
+    one.clear();
+    two.delete("note://one");
+    // The first one of all is still there.
+    assertEquals(isOver(), [false, false]);
+    two.clear();
+    assertEquals(isOver(), [false, true]);
+    follows.close();
+    assertEquals(isOver(), [true, true]);
   });
 
   it("stays where it is though another server lists something by its address, and is told of only where it may be", async () => {

@@ -25,6 +25,19 @@ test("what is no question of a server is not handed to the caller in front", asy
   await assertRejects(() => ask({ a: { method: "roots/list" } }), InputRequiredError, "of the client in front");
 });
 
+test("more than a thousand questions of one round are not handed to the caller in front", async () => {
+  const inputs = new RelayInputs({}, () => ({}) as never);
+  const request = { method: "tools/call", params: { name: "ask" }, options: {} };
+  const ask = (count: number) => {
+    const inputRequests = Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`q${at}`, { method: "roots/list" }]),
+    );
+    return inputs.answerRound({ inputRequests }, { request, round: 1 }, "one", (work) => work as never);
+  };
+  assertThrows(() => ask(1_001), ProtocolViolationError, "more than 1,000");
+  await assertRejects(() => ask(1_000), InputRequiredError, "of the client in front");
+});
+
 test("a call that goes on after its caller's answer has all the time that it needs", async () => {
   const server = new McpServer({ name: "one", version: "1.0.0" });
   let goOn: (() => void) | undefined;
@@ -67,6 +80,49 @@ test("a server that asks each time under the same key gets the answer to what it
     });
     assertEquals(textOf(await client.callTool("one__echo", { text: "a" })), "done", era);
     assertEquals(seen, [1, 2, 3].map((n) => ({ q: { action: "accept", content: { said: `question ${n}` } } })), era);
+  }
+});
+
+test("a form that a caller sent back with an empty field reaches the server as it is, in either era", async () => {
+  const properties = { name: { type: "string" }, age: { type: "integer", default: 3 } } as const;
+  const server = new McpServer({ name: "one", version: "1.0.0" });
+  server.tool("asks", {}, async (_, context) => {
+    const answer = await context.elicit({ message: "Who?", requestedSchema: { type: "object", properties } });
+    return JSON.stringify(answer.content);
+  });
+  const content = { name: "Ada" };
+  for (const era of ["modern", "legacy"] as const) {
+    await using scene = await open({ one: inMemory(server, { eras: [era] }).config });
+    const client = await scene.join("modern", { capabilities: { elicitation: { form: {} } } });
+    const { pending } = await assertRejects(() => client.callTool("one__asks"), InputRequiredError);
+    const [key = ""] = Object.keys(pending?.inputRequests ?? {});
+    const result = await client.resume(pending!, { [key]: { action: "accept", content } });
+    assertEquals(textOf(result), JSON.stringify(content), era);
+  }
+});
+
+test("who stands around the relay's handler has the last word on what an older server is told", async () => {
+  const server = new McpServer({ name: "one", version: "1.0.0" });
+  server.tool("asks", {}, async (_, context) => {
+    const requestedSchema = { type: "object", properties: { name: { type: "string" } } } as const;
+    const { action, content } = await context.elicit({ message: "Who?", requestedSchema });
+    return JSON.stringify({ action, content });
+  });
+  for (const last of [{ action: "decline" }, { action: "accept", content: {} }] as const) {
+    const relay = createRelay();
+    const { handlers: inner, features, middleware, tasks } = relay;
+    const handlers: Handlers = {
+      ...inner,
+      elicitation: async (form, context) => {
+        assertEquals((await inner.elicitation?.(form, context))?.content, { name: "Ada" });
+        return last;
+      },
+    };
+    const config = { one: inMemory(server, { eras: ["legacy"] }).config };
+    await using scene = await open(config, { relay }, { handlers, features, middleware, tasks });
+    const user: Handlers = { elicitation: () => ({ action: "accept", content: { name: "Ada" } }) };
+    const client = await scene.join("legacy", { handlers: user });
+    assertEquals(textOf(await client.callTool("one__asks")), JSON.stringify(last));
   }
 });
 

@@ -43,6 +43,27 @@ describe("turns at a server", () => {
     assertEquals(log.at(-1), "d1");
   });
 
+  test("belong to the next caller from then on: who had one before waits again", async () => {
+    const turns = new Turns();
+    const begun: string[] = [];
+    const take = (caller: string): Promise<() => void> =>
+      turns.take("one", caller, never()).then((end) => {
+        begun.push(caller);
+        return end;
+      });
+    const first = await take("a");
+    const second = take("b");
+    first();
+    await second;
+    const third = take("a");
+    const own = await take("b");
+    assertEquals(begun, ["a", "b", "b"]);
+    (await second)();
+    own();
+    (await third)();
+    assertEquals(begun, ["a", "b", "b", "a"]);
+  });
+
   test("are of one server each, and nobody that is known is the same as nobody", async () => {
     const turns = new Turns();
     const end = await turns.take("one", undefined, never());
@@ -68,6 +89,19 @@ describe("turns at a server", () => {
     await assertRejects(() => waiting, Error, "enough");
     await assertRejects(() => turns.take("one", "a", controller.signal), Error, "enough");
     end();
+    (await last)();
+  });
+
+  test("are left by nobody else where a call is given up that has begun", async () => {
+    const turns = new Turns();
+    const end = await turns.take("one", "a", never());
+    const controller = new AbortController();
+    const begun = turns.take("one", "b", controller.signal);
+    const last = turns.take("one", "c", never());
+    end();
+    const own = await begun;
+    controller.abort(new Error("enough"));
+    own();
     (await last)();
   });
 });

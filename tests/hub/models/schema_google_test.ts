@@ -255,7 +255,8 @@ describe("schemas for Google", () => {
     const took = stopwatch();
     const size = JSON.stringify(toGoogleSchema(schema, notes)).length;
     assertEquals(size < 1_000_000, true, `${size}`);
-    assertEquals(took() < 2000, true);
+    // A billion of them would not end; a machine may stand still for seconds.
+    assertEquals(took() < 10_000, true);
     assertEquals(notes, ["it is too large with its references and unions filled in: some of them are any object"]);
   });
 
@@ -277,7 +278,8 @@ describe("schemas for Google", () => {
     const took = stopwatch();
     const { schema, notes } = toModelSchema({ $ref: "#/$defs/n0", $defs: { ...$defs, n9: { type: "object" } } });
     assertEquals(schema.type, "object");
-    assertEquals(took() < 2000, true);
+    // All its branches would not end either.
+    assertEquals(took() < 10_000, true);
     assertEquals(notes.includes("its root has too many branches: some of them are left out"), true);
   });
 

@@ -212,7 +212,13 @@ describe("a filter", () => {
     assertThrows(() => withFilter(createHub(), { deny: [5 as unknown as string] }), TypeError, "it is 5");
     const misspelt = { denied: ["docs"] } as object;
     assertThrows(() => withFilter(createHub(), misspelt), TypeError, '"denied" is not known, expected allow or deny');
-    assertThrows(() => withFilter(createHub(), { allow: "docs" as unknown as string[] }), TypeError, "a list of texts");
+    for (const allow of ["docs", "", null, 0, false]) {
+      assertThrows(
+        () => withFilter(createHub(), { allow: allow as unknown as string[] }),
+        TypeError,
+        "a list of texts",
+      );
+    }
   });
 
   test("stars stand for any run, and a hostile name costs no time", () => {
@@ -233,6 +239,7 @@ describe("a filter", () => {
     for (const [pattern, name, expected] of table) assertEquals(fits(pattern, name), expected, `${pattern} ${name}`);
     const took = stopwatch();
     assertEquals(fits("*a".repeat(200) + "b", "a".repeat(100_000)), false);
-    assertEquals(took() < 1000, true);
+    // Going back would take years; a machine may stand still for seconds.
+    assertEquals(took() < 10_000, true);
   });
 });

@@ -61,7 +61,7 @@ function addWorkingTools(server: McpServer): void {
     const { signal } = context;
     context.progress({ progress: 1 });
     const stopped = await new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), 1_000);
+      const timer = setTimeout(() => resolve(false), 10_000);
       signal.addEventListener("abort", () => {
         clearTimeout(timer);
         resolve(true);

@@ -46,6 +46,16 @@ describe("API keys", () => {
     assertThrows(() => createKeyList([{ hash, principal: "", tenant: "b" }]), TypeError, '"principal"');
   });
 
+  it("may have null for their scopes, as a database gives for none", async () => {
+    const find = () => ({ principal: "ada", tenant: "acme", scopes: null as never });
+    await using world = await createWorld({ access: { keys: { find } } });
+    const headers = { accept: "application/json, text/event-stream" };
+    const clientInfo = { name: "raw", version: "1" };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    const body = { jsonrpc: "2.0", id: 1, method: "initialize", params };
+    assertEquals((await world.ask("/mcp", { body, headers })).status, 200);
+  });
+
   it("end, and can be withdrawn while the runner is at work", async () => {
     const clock = new VirtualClock();
     const keys = createKeyStore(createMemoryStore());

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertLess, assertRejects } from "@std/assert";
 import { describe, it } from "node:test";
 import { withResultBudget } from "../../../src/hub/budget/result_budget.ts";
 import { Changes } from "../../../src/hub/gateway/changes.ts";
@@ -7,6 +7,7 @@ import { InvalidParamsError } from "../../../src/protocol/errors.ts";
 import { createJudge, createPolicy, scopeHub } from "../../../src/runner/mod.ts";
 import type { AccessRule, AuditRow } from "../../../src/runner/mod.ts";
 import { FakeHub } from "../../hub/support/fake_hub.ts";
+import { growth } from "../../support/clocks/growth.ts";
 import { TestStore } from "../../support/test_store.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
@@ -226,4 +227,30 @@ describe("a hub as one principal may use it", () => {
     }
     assertEquals(made.reads, []);
   });
+});
+
+it("a list of many servers is judged without a look at the rules of all others for each tool", async () => {
+  const names = Array.from({ length: 300 }, (_, count) => `server${count}`);
+  const policy = createPolicy(
+    names.map((name): AccessRule => ({ servers: [name], tools: ["t1*"], actions: ["call"], effect: "allow" })),
+  );
+  const open = () => policy.open({ id: "ada", tenant: "acme" }, "acme");
+  const judging = await growth(20, async (tools) => {
+    const can = await open();
+    return () => {
+      let allowed = 0;
+      for (const name of names) {
+        for (let tool = 0; tool < tools; tool++) if (can(name, `t${tool}`, "call") === "allow") allowed++;
+      }
+      assertEquals(allowed, 11 * names.length);
+    };
+  }, 2.5);
+  // Four times as long where each rule is looked at for each of the tools, and not once for each server.
+  assertLess(judging, 3);
+  const can = await open();
+  assertEquals([can("server1", "t1", "call"), can("server1", "t1", "see"), can("other", "t1", "call")], [
+    "allow",
+    "deny",
+    "deny",
+  ]);
 });

@@ -79,6 +79,13 @@ describe("sessions that are sealed", () => {
     const told = named + atob(named.replaceAll("-", "+").replaceAll("_", "/"));
     assertEquals(["ada-of", "acme-of", "of-the-tests"].filter((word) => told.includes(word)), []);
     assertThrows(() => createSealedSessions({ secret: "short" }), RangeError, "5 bytes");
+    // "[object Promise]" would be long enough, and is known to anybody.
+    for (const wrong of [Promise.resolve(secret), crypto.subtle, () => secret, new Date(0), null]) {
+      assertThrows(() => createSealedSessions({ secret: wrong as never }), RangeError, "0 bytes");
+    }
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    const ofBytes = await createSealedSessions({ secret: bytes as never }).open(ada);
+    assertEquals((await createSealedSessions({ secret: bytes as never }).find(ofBytes?.id ?? ""))?.id, "ada");
   });
 
   for (const lifetime of [Infinity, 1e300, Number.MAX_SAFE_INTEGER]) {

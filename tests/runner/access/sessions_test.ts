@@ -212,6 +212,27 @@ describe("sessions of browsers", () => {
     assertEquals((await none.ask("/api/session", { as: undefined, body, headers: page })).status, 404);
   });
 
+  it("begin with a body as long as a token wants: anybody may send a long one, and hold it open", async () => {
+    await using world = await createWorld({ access: { sessions: createSessions() } });
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1_024;
+        controller.enqueue(new Uint8Array(1_024).fill(0x20));
+      },
+    });
+    const headers = { "content-type": "application/json" };
+    const init: RequestInit & { duplex: "half" } = { method: "POST", headers, body, duplex: "half" };
+    const endless = await world.runner.fetch(new Request("http://localhost/api/session", init));
+    assertEquals(endless.status, 413);
+    assert(sent < 200_000, `${sent} bytes were taken`);
+    const whole = await world.ask("/api/session", { as: undefined, body: { token: "t".repeat(5_000) }, headers: page });
+    assertEquals(whole.status, 413);
+    // What is no token for its length alone is told as before.
+    const long = await world.ask("/api/session", { as: undefined, body: { token: "t".repeat(300) }, headers: page });
+    assertEquals(long.status, 400);
+  });
+
   it("end with the API key that began them, when it is withdrawn, and may what it may", async () => {
     const policy = [{ scope: "tools", effect: "allow" as const }];
     for (const sessions of [createSessions(), createSealedSessions({ secret: "a secret of this test alone" })]) {

@@ -6,7 +6,9 @@ import { iconOf, judgeLink, pictureOf } from "../../../src/runner/dashboard/page
 import { EventReader, readText } from "../../../src/runner/dashboard/page/base/stream.ts";
 import type { StreamEvent } from "../../../src/runner/dashboard/page/base/stream.ts";
 import { ago, bytes, count, shownJson, span } from "../../../src/runner/dashboard/page/base/text.ts";
+import { callTool } from "../../../src/runner/dashboard/page/parts/call.ts";
 import { adviceOf } from "../../../src/runner/dashboard/page/parts/problem.ts";
+import { readHeader } from "../../../src/runner/dashboard/page/views/add_server.ts";
 import { commandSnippet, curlSnippet, typescriptSnippet } from "../../../src/runner/dashboard/page/snippets.ts";
 
 function stream(...parts: string[]): ReadableStream<Uint8Array> {
@@ -15,6 +17,18 @@ function stream(...parts: string[]): ReadableStream<Uint8Array> {
     start(controller) {
       for (const part of parts) controller.enqueue(encoder.encode(part));
       controller.close();
+    },
+  });
+}
+
+/** A body whose connection breaks behind these parts. */
+function broken(...parts: string[]): ReadableStream<Uint8Array> {
+  const left = parts.map((part) => new TextEncoder().encode(part));
+  return new ReadableStream({
+    pull(controller) {
+      const part = left.shift();
+      if (part) controller.enqueue(part);
+      else controller.error(new TypeError("network error"));
     },
   });
 }
@@ -120,25 +134,73 @@ describe("a stream that is followed", () => {
 
 describe("asking the runner", () => {
   it("throws what it refuses, with what can be done", async () => {
-    let left = 0;
     const ask = createAsk(() =>
       Promise.resolve(
         new Response('{"code":"overloaded","detail":"Too much","title":"Not available"}', {
           status: 503,
           headers: { "retry-after": "7" },
         }),
-      ), () => left++);
+      )
+    );
     const error = await assertRejects(() => askJson(ask, "/api/tools"), ApiProblem);
     assertEquals([error.status, error.code, error.message, error.retryAfter], [503, "overloaded", "Too much", 7]);
     assertEquals(adviceOf(error), "Try again in 7 s.");
-    assertEquals(left, 0);
-    const gone = createAsk(() => Promise.resolve(new Response("<h1>", { status: 401 })), () => left++);
+    const gone = createAsk(() => Promise.resolve(new Response("<h1>", { status: 401 })));
     assertEquals((await assertRejects(() => askJson(gone, "/x"), ApiProblem)).code, "unreadable");
-    assertEquals(left, 1);
-    const dead = createAsk(() => Promise.reject(new TypeError("fetch failed")), () => left++);
+    const dead = createAsk(() => Promise.reject(new TypeError("fetch failed")));
     assertStringIncludes(adviceOf(await assertRejects(() => askJson(dead, "/x"), ApiProblem)), "at work");
-    const odd = createAsk(() => Promise.resolve(new Response("[1]")), () => left++);
+    const odd = createAsk(() => Promise.resolve(new Response("[1]")));
     assertEquals((await assertRejects(() => askJson(odd, "/x"), ApiProblem)).message, "The answer is no JSON object");
+  });
+});
+
+describe("a connection that breaks in the middle of an answer", () => {
+  const asking = (reply: () => Response) => createAsk(() => Promise.resolve().then(reply));
+  // Workers make none of it where a module is read.
+  const called = (reply: () => Response) => {
+    const { signal } = new AbortController();
+    return callTool(asking(reply), { name: "a__b", given: {}, signal, progress: () => {} });
+  };
+  const events = { headers: { "content-type": "text/event-stream" } };
+
+  it("is told as what it is, and not as a fault of the page", async () => {
+    const error = await assertRejects(() => askJson(asking(() => new Response(broken('{"a":'))), "/x"), ApiProblem);
+    assertEquals([error.status, error.code], [0, "unreachable"]);
+    const refusal = asking(() => new Response(broken('{"code":'), { status: 503 }));
+    assertEquals((await assertRejects(() => askJson(refusal, "/x"), ApiProblem)).status, 503);
+  });
+
+  it("leaves open whether a tool has run", async () => {
+    const ways: (() => Response)[] = [
+      () => {
+        throw new TypeError("fetch failed");
+      },
+      () => new Response(broken('{"content":')),
+      () => new Response(stream("event: progress\ndata: {}\n\n"), events),
+      () => new Response(broken("event: progress\ndata: {}\n\n"), events),
+      () => new Response(broken(), events),
+    ];
+    for (const way of ways) {
+      const error = await assertRejects(() => called(way), ApiProblem);
+      assertEquals([error.code, error.status], ["outcome_unknown", 0]);
+      assertStringIncludes(adviceOf(error), "It may have been done");
+    }
+    const refused = () => Response.json({ code: "overloaded" }, { status: 503 });
+    assertEquals((await assertRejects(() => called(refused), ApiProblem)).code, "overloaded");
+  });
+
+  it("takes nothing from a result that has come before", async () => {
+    const reply = () => new Response(broken('event: result\ndata: {"content":[]}\n\n'), events);
+    assertEquals(await called(reply), { result: { content: [] } });
+  });
+});
+
+describe("the header of a server that is added", () => {
+  it("is read as people write it", () => {
+    assertEquals(readHeader("Authorization: Bearer a:b "), { Authorization: "Bearer a:b" });
+    assertEquals(readHeader(" SITE_API_KEY:key"), { SITE_API_KEY: "key" });
+    assertEquals(readHeader(" "), {});
+    for (const text of ["key", "two words: key", ": key", "a\nb: key"]) assertEquals(readHeader(text), undefined);
   });
 });
 

@@ -8,8 +8,10 @@ import {
   createRunner,
   createSessions,
 } from "../../../src/runner/mod.ts";
+import type { Action, Policy } from "../../../src/runner/mod.ts";
 import { McpServer } from "../../../src/server/mod.ts";
 import { inMemory, openHub } from "../../hub/support.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -135,6 +137,27 @@ describe("the routes of the dashboard", () => {
     assertStringIncludes((await ada?.read())?.value ?? "", 'event: state\ndata: {"from":"connected"');
     assertStringIncludes((await bob?.read())?.value ?? "", "event: state");
     await Promise.all([ada?.cancel(), bob?.cancel()]);
+  });
+
+  it("tell nothing of a server any more to who may not see it any more, and no log to who no longer manages it", async () => {
+    const clock = new VirtualClock();
+    let actions: readonly Action[] = ["see", "manage"];
+    const policy: Policy = { open: () => (_server, _tool, action) => actions.includes(action) ? "allow" : "deny" };
+    await using world = await createWorld({ clock, routes: createDashboard(), access: { policy } });
+    const open = async () => await world.ask("/api/servers/alpha/events");
+    for (const left of [["see"], []] as const) {
+      const stream = await open();
+      assertEquals(stream.status, 200);
+      let isOver = false;
+      void stream.text().then(() => isOver = true);
+      await clock.advance(200_000);
+      assertEquals(isOver, false);
+      actions = left;
+      await clock.advance(61_000);
+      await clock.settle();
+      assertEquals(isOver, true, `with ${left} left`);
+    }
+    assertEquals((await open()).status, 404);
   });
 
   it("read with a cookie for our own page alone, streams too", async () => {

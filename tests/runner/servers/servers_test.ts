@@ -57,12 +57,14 @@ describe("servers of a tenant", () => {
     const options = { stores, egress: { fetch, resolve }, principals };
     const secret = "sk-very-secret";
     await using world = await createWorld(options);
-    const response = await world.ask("/api/servers", { body: { name: "web", url, headers: { "X-Key": secret } } });
+    const headers = { "X-Key": secret, SITE_API_KEY: secret };
+    const response = await world.ask("/api/servers", { body: { name: "web", url, headers } });
     assertEquals(response.status, 201);
     const added = await response.json();
     assertEquals([added.name, added.state, added.tools, added.added], ["web", "connected", 1, true]);
     assertEquals((await world.ask("/api/tools/web__look", { body: {} })).status, 200);
-    assert(seen.every(({ headers }) => headers.get("x-key") === secret && !headers.has("authorization")));
+    const keysOf = ({ headers }: Request) => [headers.get("x-key"), headers.get("site_api_key")];
+    assert(seen.every((one) => keysOf(one).every((key) => key === secret) && !one.headers.has("authorization")));
     const listed = await (await world.ask("/api/servers")).text();
     assertEquals(JSON.parse(listed).servers.map(({ name, added }: { name: string; added: boolean }) => [name, added]), [
       ["alpha", false],
@@ -254,6 +256,9 @@ describe("servers of a tenant", () => {
         { name: "web", url, headers: { "X-Key": "a\nb" } },
         { name: "web", url, headers: { Host: "other" } },
         { name: "web", url, headers: { "mcp-session-id": "x" } },
+        { name: "web", url, headers: { MCP_Session_Id: "x" } },
+        { name: "web", url, headers: { Content_Length: "1" } },
+        { name: "web", url, headers: { Transfer_Encoding: "chunked" } },
       ]
     ) {
       const response = await world.ask("/api/servers", { body });

@@ -6,7 +6,9 @@ import { describe, it } from "node:test";
 import { createOAuth } from "../../../src/auth/mod.ts";
 import { createMemoryStore } from "../../../src/auth/stores/memory.ts";
 import type { Store } from "../../../src/ports.ts";
+import { SignIns } from "../../../src/runner/tenants/sign_ins.ts";
 import { createWorld as createWeb, resourceUrl } from "../../auth/world/world.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
 import { createWorld, problemOf, type World } from "../support/world.ts";
 
 /** A store whose next call that is meant fails. */
@@ -108,5 +110,37 @@ describe("a server that wants a sign-in, and a store that fails", () => {
     const again = await follow(await world.ask("/api/servers/web/connect", { method: "POST" }));
     assertEquals((await world.ask(again, { as: undefined })).status, 200);
     assertEquals(await stateOf(world), "connected");
+  });
+});
+
+describe("sign-ins that wait", () => {
+  const address = (state: string): string => `https://as.test/authorize?state=${state}`;
+  const anybody = (): Promise<void> => Promise.resolve();
+
+  it("are so many of a tenant, the oldest are forgotten, and nothing of one that is gone is left", async () => {
+    const inner = createMemoryStore();
+    const held = new Set<string>();
+    const store: Required<Store> = {
+      ...inner,
+      set: (key, value) => (held.add(key), inner.set(key, value)),
+      delete: (key) => (held.delete(key), inner.delete(key)),
+    };
+    const clock = new VirtualClock();
+    const signIns = new SignIns({ store, clock, logger: undefined });
+    const keep = (state: string, tenant = "acme"): Promise<void> =>
+      signIns.keep(address(state), { tenant, server: "web" });
+    for (let at = 0; at < 60; at++) await keep(`s${at}`);
+    await keep("other", "globex");
+    assertEquals(held.size, 51);
+    assertEquals(
+      [(await signIns.take("s9", anybody))?.server, (await signIns.take("s10", anybody))?.server, held.size],
+      [undefined, "web", 50],
+    );
+    assertEquals(await signIns.take("s10", anybody), undefined, "it is good once");
+    await signIns.clear("acme");
+    assertEquals([held.size, (await signIns.take("other", anybody))?.tenant], [1, "globex"]);
+    await keep("late");
+    await clock.advance(600_000);
+    assertEquals([await signIns.take("late", anybody), held.size], [undefined, 0]);
   });
 });

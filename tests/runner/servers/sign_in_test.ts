@@ -15,9 +15,10 @@ describe("servers that want a sign-in", () => {
   async function createSigned() {
     const web = await createWeb();
     const store = createMemoryStore();
-    const oauth = (tenant: string) =>
+    const oauth = (tenant: string, subject: string) =>
       createOAuth({
         tenant,
+        subject,
         store,
         fetch: web.fetch,
         clock: web.clock,
@@ -30,7 +31,11 @@ describe("servers that want a sign-in", () => {
       principals,
       clock: web.clock,
       egress: { fetch: web.fetch },
-      oauth: (tenant) => kept.get(tenant) ?? (kept.set(tenant, oauth(tenant)), kept.get(tenant)!),
+      oauth(tenant, server) {
+        const own = kept.get(`${tenant}/${server}`) ?? oauth(tenant, server);
+        kept.set(`${tenant}/${server}`, own);
+        return own;
+      },
       access: { sessions },
     });
     return { web, world, sessions };
@@ -74,6 +79,29 @@ describe("servers that want a sign-in", () => {
     assertEquals(statuses, [false, 204, true]);
   });
 
+  it("that fail say why in words to a browser, and as a problem to a program", async () => {
+    const { web, world } = await createSigned();
+    await using _ = world;
+    const response = await world.ask("/api/servers", { body: { name: "web", url: resourceUrl } });
+    const { pathname, search } = new URL(await web.person.follow((await response.json()).authorizationUrl));
+    const html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    const visit = async (path: string, accept: string) => {
+      const reply = await world.ask(path, { as: undefined, headers: { accept } });
+      return [reply.status, reply.headers.get("content-type"), await reply.text()];
+    };
+    const words = "text/plain; charset=utf-8";
+    const denied = search.replace(/code=[^&]*/, "error=access_denied&error_description=%3Cb%3Eno%3C/b%3E");
+    const [status, type, text] = await visit(pathname + denied, html);
+    assertEquals([status, type], [400, words]);
+    assert(/access_denied/.test(`${text}`) && !/^\{/.test(`${text}`), `${text}`);
+    const gone = "Nobody waits for this sign-in: it is finished, too old, or of somebody else";
+    assertEquals(await visit(`${pathname}?state=unknown&code=c`, html), [400, words, `${gone}\n`]);
+    const [, program, body] = await visit(`${pathname}?state=unknown&code=c`, "*/*");
+    assertEquals([program, JSON.parse(`${body}`).code], ["application/problem+json", "sign_in_unknown"]);
+    // What a browser asks for elsewhere is no page.
+    assertEquals((await visit("/api/servers", html))[1], "application/problem+json");
+  });
+
   it("keep tenants apart at the same server", async () => {
     const { web, world } = await createSigned();
     await using _ = world;
@@ -95,7 +123,10 @@ describe("servers that want a sign-in", () => {
     const body = { name: "web", url: resourceUrl };
     const response = await world.ask("/api/servers", { as: undefined, body, headers: { cookie, ...page } });
     const set = response.headers.get("set-cookie") ?? "";
-    assertMatch(set, /^causeway-signin=[0-9a-f]{32}; Path=\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/);
+    assertMatch(
+      set,
+      /^causeway-signin-[0-9a-f]{16}=[0-9a-f]{32}; Path=\/oauth\/callback; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    );
     const { authorizationUrl } = await response.json();
     const back = new URL(await web.person.follow(authorizationUrl));
     const elsewhere = await world.ask(back.pathname + back.search, { as: undefined });
@@ -115,5 +146,29 @@ describe("servers that want a sign-in", () => {
     }
     assertEquals((await finish(held)).status, 200);
     assertEquals((await problemOf(await finish(held))).code, "sign_in_unknown");
+  });
+
+  it("are finished in whichever order, by the browser that has begun several", async () => {
+    const { web, world, sessions } = await createSigned();
+    await using _ = world;
+    const session = await sessions.begin(await sessions.invite({ id: "ada", tenant: "acme" }));
+    const jar = new Map([["causeway-session", session?.id ?? ""]]);
+    const ask = async (path: string, body?: object) => {
+      const cookie = Array.from(jar, (pair) => pair.join("=")).join("; ");
+      const headers = { cookie, origin: "http://localhost", "sec-fetch-site": "same-origin" };
+      const reply = await world.ask(path, { as: undefined, headers, ...(body && { body }) });
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(reply.headers.get("set-cookie") ?? "") ?? [];
+      if (name !== undefined) jar.set(name, value ?? "");
+      return reply;
+    };
+    const addresses: string[] = [];
+    for (const name of ["one", "two"]) {
+      const { authorizationUrl } = await (await ask("/api/servers", { name, url: resourceUrl })).json();
+      addresses.push(authorizationUrl);
+    }
+    for (const address of addresses) {
+      const { pathname, search } = new URL(await web.person.follow(address));
+      assertEquals((await ask(pathname + search)).status, 200);
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** A handler among those of a server of `node:http`: plain, behind what reads bodies, and below a router. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { connect as connect2, createServer as createServer2 } from "node:http2";
+import { connect as connect2, constants, createSecureServer, createServer as createServer2 } from "node:http2";
+import { createServer as createServerTls, request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { Buffer } from "node:buffer";
 import { describe, test } from "node:test";
@@ -8,6 +9,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { connect, type NodeRequest, toNodeHandler } from "../../../src/entry/node.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
+import { certificate, key } from "../../faults/support/certificate.ts";
 import { deferred } from "../../servers/core/wire.ts";
 
 /** A request as frameworks change it on its way. */
@@ -34,6 +36,32 @@ async function serving(
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+/** What a client of HTTP/2 says that wants no more of a reply. */
+const calledOff = constants.NGHTTP2_CANCEL;
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Asks over https, and gives the body. */
+async function askTls(url: string): Promise<string> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    requestTls(url, { ca: certificate, agent: false }, resolve).on("error", reject).end();
+  });
+  return new TextDecoder().decode(await bytesOf(response));
+}
+
+/** The same over HTTP/2. */
+async function ask2(url: string): Promise<string> {
+  const { origin, pathname, search } = new URL(url);
+  const client = connect2(origin, { ca: certificate });
+  try {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of client.request({ ":path": pathname + search })) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  } finally {
+    client.close();
   }
 }
 
@@ -121,6 +149,20 @@ describe("a handler in a server of node:http", () => {
     );
   }
 
+  // Bun's own responses take a "close" for their end.
+  const skip = "Bun" in globalThis ? "Bun cannot stand in for it" : false;
+  test("where a response says as soon as its head goes out that it is closed, as in a Worker", { skip }, () => {
+    const front: Front = (_, answer, response) => {
+      const flush = response.flushHeaders.bind(response);
+      response.flushHeaders = () => {
+        flush();
+        response.emit("close");
+      };
+      return answer();
+    };
+    return serving(createGreeter(), front, async (url) => assertEquals(await greetings(url), [...hello, ...hello]));
+  });
+
   test("hears the path as it was asked for, and of a body that was unpacked no length of before", () =>
     serving(
       async (request) => {
@@ -139,6 +181,21 @@ describe("a handler in a server of node:http", () => {
         const body = gzipSync(JSON.stringify({ long: "x".repeat(1_000) }));
         const response = await fetch(url, { method: "POST", headers, body });
         assertEquals(await response.json(), ["/mcp", [null, null], JSON.stringify({ long: "x".repeat(1_000) })]);
+      },
+    ));
+
+  test("has an empty body where somebody has read it and nobody gives it: the client is not left waiting", () =>
+    serving(
+      createGreeter(),
+      async (request, answer) => {
+        await bytesOf(request);
+        await answer();
+      },
+      async (url) => {
+        const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+        const response = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(20_000) });
+        assertEquals([response.status, (await response.json()).error.code], [400, -32700]);
       },
     ));
 
@@ -176,6 +233,36 @@ describe("a handler in a server of node:http", () => {
     });
   });
 
+  for (const isGiven of [true, false]) {
+    test(`hears of one that has left before it was asked, ${isGiven ? "with" : "without"} the body`, async () => {
+      const [came, done] = [deferred<void>(), deferred<void>()];
+      const seen: unknown[] = [];
+      await serving(
+        async (request) => {
+          seen.push(request.signal.aborted, await request.text().catch(() => "lost"));
+          return new Response(new ReadableStream({ cancel: () => void seen.push("let go") }));
+        },
+        async (request, answer, response) => {
+          const left = new Promise((resolve) => response.once("close", resolve));
+          if (isGiven) request.body = (await bytesOf(request)).toString();
+          came.resolve();
+          await left;
+          await answer();
+          done.resolve();
+        },
+        async (url) => {
+          const stop = new AbortController();
+          const asked = fetch(url, { method: "POST", body: "hello", signal: stop.signal });
+          await came.promise;
+          stop.abort();
+          await assertRejects(() => asked);
+          await done.promise;
+        },
+      );
+      assertEquals(seen, [true, isGiven ? "hello" : "lost", "let go"]);
+    });
+  }
+
   test("answers over HTTP/2, too: what stands in its first line is no header", async () => {
     const listener = toNodeHandler(async (request) => {
       const names = [...request.headers.keys()].sort();
@@ -206,6 +293,84 @@ describe("a handler in a server of node:http", () => {
       await new Promise((resolve) => server.close(resolve));
     }
   });
+
+  test("hears over HTTP/2, too, that its client has left: before a reply, and in the middle of one", async () => {
+    const left = { before: deferred<void>(), within: deferred<void>(), reading: deferred<void>() };
+    const here = deferred<void>();
+    const listener = toNodeHandler(({ url, signal }) => {
+      const isLate = url.endsWith("within");
+      signal.addEventListener("abort", () => (isLate ? left.within : left.before).resolve());
+      here.resolve();
+      const cancel = (): void => left.reading.resolve();
+      const start = (controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1));
+      return isLate ? new Response(new ReadableStream({ start, cancel })) : new Promise(() => {});
+    });
+    const server = createServer2((request, response) => void listener(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const client = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      const before = client.request({ ":path": "/before" });
+      await here.promise;
+      before.close(calledOff);
+      await left.before.promise;
+      const within = client.request({ ":path": "/within" });
+      await new Promise((resolve) => within.once("data", resolve));
+      within.close(calledOff);
+      await Promise.all([left.within.promise, left.reading.promise]);
+    } finally {
+      client.close();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  test("hears over HTTP/2, too, of one that has left before it was asked", async () => {
+    const [came, done] = [deferred<void>(), deferred<void>()];
+    const seen: unknown[] = [];
+    const listener = toNodeHandler(({ signal }) => {
+      seen.push(signal.aborted);
+      return new Response(new ReadableStream({ cancel: () => void seen.push("let go") }));
+    });
+    const server = createServer2(async (request, response) => {
+      const left = new Promise((resolve) => response.once("close", resolve));
+      came.resolve();
+      await left;
+      await listener(request as never, response as never);
+      done.resolve();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const client = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      const stream = client.request({ ":method": "POST" });
+      stream.on("error", () => {}).write("hello");
+      await came.promise;
+      stream.close(calledOff);
+      await done.promise;
+      assertEquals(seen, [true, "let go"]);
+    } finally {
+      client.close();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  for (
+    const [name, make] of Object.entries({
+      "https": (listener: Listener) => createServerTls({ key, cert: certificate }, listener),
+      "HTTP/2": (listener: Listener) => createSecureServer({ key, cert: certificate }, listener as never),
+    })
+  ) {
+    test(`says https where its server is one: ${name}`, async () => {
+      const heard = toNodeHandler(({ url }) => new Response(url));
+      const server = make((request, response) => void heard(request, response));
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+      const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+      const ask = name === "https" ? askTls : ask2;
+      try {
+        assertEquals(await ask(`${origin}/mcp?a=1`), `${origin}/mcp?a=1`);
+      } finally {
+        await new Promise((resolve) => server.close(resolve));
+      }
+    });
+  }
 
   test("has to be a function", () => {
     assertThrows(() => toNodeHandler({} as never), TypeError, "expected a function from Request to Response");

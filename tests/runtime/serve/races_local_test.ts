@@ -1,10 +1,12 @@
 /** Clients that leave, or stop reading, while something is sent to them on Node. */
 import { describe, test } from "node:test";
+import { connect as connect2, createServer as createServer2 } from "node:http2";
 import { connect } from "node:net";
-import type { Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { assertEquals } from "@std/assert";
 import type { HttpServing } from "../../../src/runtime/serve/listen.ts";
 import { createListenNode } from "../../../src/runtime/serve/node.ts";
+import { sendReply } from "../../../src/runtime/serve/node_messages.ts";
 import { handshake } from "../../server/websocket/raw_socket.ts";
 import { until } from "../../support/clients.ts";
 
@@ -117,6 +119,29 @@ describe("what is sent on Node to who does not read", () => {
       void close(60_000).then(() => isOver = true);
       await until(() => isOver, 10_000);
     }, 300);
+  });
+
+  test("a reply over HTTP/2 that nobody takes ends, and its connection goes on", { skip }, async () => {
+    const { seen, body } = endless();
+    const replies = [new Response(body), new Response("next")];
+    const server = createServer2((incoming, outgoing) => {
+      const controller = new AbortController();
+      outgoing.on("close", () => controller.abort());
+      const parts = { outgoing: outgoing as never, signal: controller.signal, patience: 300 };
+      void sendReply(replies.shift()!, incoming as never, parts);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const client = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      client.request().on("error", () => {}).pause();
+      await until(() => seen.cancelled, 10_000);
+      let text = "";
+      for await (const chunk of client.request().setEncoding("utf8")) text += chunk;
+      assertEquals(text, "next");
+    } finally {
+      client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   test("the reply that refuses a WebSocket is given up with its client", { skip }, async () => {

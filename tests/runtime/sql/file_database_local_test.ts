@@ -1,10 +1,14 @@
 /** SQLite files: their options, permissions, transactions, and what several connections see. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  closeSync,
+  constants,
   copyFileSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -227,6 +231,24 @@ describe("an SQLite file", () => {
     },
   );
 
+  test("leaves what is no file as it is", {
+    skip: skip || (process.platform === "win32" && "it has no pipes by path"),
+  }, async () => {
+    await inFolder(async (path) => {
+      execFileSync("mkfifo", [path]);
+      chmodSync(path, 0o666);
+      // Who reads it, so that nobody waits for that one.
+      const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      try {
+        const error = await assertRejects(() => openDatabase(path), McpError);
+        assertEquals(error.message, `Cannot open the database "${path}": it is no file, expected one`);
+        assertEquals(statSync(path).mode & 0o777, 0o666);
+      } finally {
+        closeSync(reader);
+      }
+    });
+  });
+
   test("says what is wrong", { skip }, async () => {
     await inFolder(async (path) => {
       for (const wrong of ["", "a\0b"]) await assertRejects(() => openDatabase(wrong), TypeError);
@@ -235,6 +257,8 @@ describe("an SQLite file", () => {
       }
       const missing = await assertRejects(() => openDatabase(join(path, "no", "folder.db")), McpError);
       assert(missing.message.includes("folder.db"), missing.message);
+      const nowhere = join(dirname(path), "no", "folder.db");
+      await assertRejects(() => openDatabase(nowhere), McpError, `"${nowhere}": its folder is not there`);
       const folder = await assertRejects(() => openDatabase(dirname(path)), McpError);
       assert(folder.message.includes("it is a folder, expected a file"), folder.message);
       writeFileSync(path, "this is not a database, it is a text of more than a hundred characters ".repeat(9));

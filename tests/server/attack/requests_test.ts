@@ -1,6 +1,6 @@
 /** Requests that no honest client sends. */
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
 import { createHandler, McpServer } from "../../../src/server/mod.ts";
 import { initialize, modernMeta, modernPost, post, refusal, rpc, send, url } from "../http/support.ts";
@@ -43,12 +43,13 @@ describe("foreign origins and hosts (S-020)", () => {
     assertEquals(looked, 0);
   });
 
-  test("a list of hosts that is written as one text is not a wildcard", async () => {
-    const { handler } = stage({}, {
-      allowedHosts: "*.example.com" as never,
-      allowedOrigins: "https://*.a.example" as never,
-    });
+  test("a list that is written as one text is not a wildcard", async () => {
+    const allowedHosts = "app.example.com" as never;
+    const { handler } = stage({}, { allowedHosts, allowedOrigins: "https://*.a.example" as never });
     assertEquals((await handler(send("OPTIONS", {}, {}, "http://evil.test/"))).status, 403);
+    const origin = { origin: "https://evil.a.example" };
+    assertEquals((await handler(send("OPTIONS", origin, {}, "http://app.example.com/"))).status, 403);
+    assertThrows(() => stage({}, { allowedHosts: "*.example.com" as never }), TypeError, 'the host "*.example.com"');
   });
 });
 

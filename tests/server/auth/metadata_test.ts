@@ -139,6 +139,11 @@ describe("the metadata of a protected resource", () => {
       assertThrows(() => guard({ resource }), TypeError, "Cannot protect");
     }
     assertThrows(() => guard({ authorizationServers: [] }), TypeError, "expected an authorization server");
+    for (const name of ["authorizationServers", "requiredScopes", "scopesSupported"]) {
+      for (const wrong of ["mcp:use", null, {}]) {
+        assertThrows(() => guard({ [name]: wrong }), TypeError, `"${name}" is no list of texts`);
+      }
+    }
     assertThrows(() => guard({ authorizationServers: ["auth.example.com"] }), TypeError, "Cannot name");
     assertThrows(() => guard({ audience: [] }), TypeError, "no audience");
     assertThrows(() => guard({ audience: "" }), TypeError, "no audience");

@@ -1,7 +1,26 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { JsonObject } from "../../../src/protocol/json_rpc.ts";
+import type { StandardSchema } from "../../../src/server/mod.ts";
 import { call, newServer, numbers, run, textOf } from "./support.ts";
+
+/** As TypeBox tells its objects. */
+interface ObjectSchema {
+  type: "object";
+  properties: { readonly size: TextSchema };
+  required: string[];
+}
+
+interface TextSchema {
+  type: "string";
+}
+
+/** As `JSONSchema7` tells any schema. */
+interface AnyDraft7 {
+  $schema?: string;
+  type?: string | string[];
+  allOf?: AnyDraft7[];
+}
 
 describe("registering tools", () => {
   test("a tool is listed with all that is said of it, and nothing more", async () => {
@@ -41,6 +60,23 @@ describe("registering tools", () => {
     const server = newServer();
     server.tool("order", { input: schema, output: schema }, ({ size }) => ({ size: size ?? "s" }));
     assertEquals((await call(server, "order", { size: "l" })).structuredContent, { size: "l" });
+  });
+
+  test("a schema may be of another library's types: interfaces, which TypeScript gives no index signature", async () => {
+    const order: ObjectSchema = { type: "object", properties: { size: { type: "string" } }, required: ["size"] };
+    const draft: AnyDraft7 = { $schema: "http://json-schema.org/draft-07/schema#", allOf: [{ type: "object" }] };
+    const server = newServer();
+    server.tool("order", { input: order, output: draft }, ({ size }) => ({ size: size ?? "s" }));
+    assertEquals((await call(server, "order", { size: "l" })).structuredContent, { size: "l" });
+    // @ts-expect-error What has nothing of a schema is none.
+    assertThrows(() => server.tool("none", { input: new Date(0) }, () => ""), TypeError);
+    const size: StandardSchema = {
+      "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) },
+    };
+    // @ts-expect-error The fields of a library are none, not as a shape that has a member of such a name,
+    assertThrows(() => server.tool("none", { input: { type: size } }, () => ""), TypeError);
+    // @ts-expect-error nor in JSON Schema.
+    assertThrows(() => server.tool("none", { input: { type: "object", properties: { size } } }, () => ""), TypeError);
   });
 
   test("schemas are kept as they are written, and nobody can change them afterwards", () => {

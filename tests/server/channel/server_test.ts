@@ -56,6 +56,14 @@ describe("both eras on one channel", () => {
     }
   });
 
+  test("the answer to what is asked first of all is not overtaken by that of the handshake", async () => {
+    const { send, got } = await line(echo, { modern: modernStandIn() });
+    // A client whose question was not answered for a while shakes hands, too: who begins slowly finds both.
+    send(modernRequest("asked", "server/discover"), ...handshake(), call(2, "a"));
+    await until(() => got.length === 3);
+    assertEquals(ids(got), ["asked", 0, 2]);
+  });
+
   test("a cancelled modern request hears nothing further, and a stream can be closed so", async () => {
     const seen: Incoming[] = [];
     const { send, got } = await line(echo, { modern: modernStandIn(seen) });

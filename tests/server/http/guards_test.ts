@@ -118,7 +118,16 @@ describe("what stands before every route", () => {
     assertEquals(response.status, 400);
     assertEquals((await world({ allowedHosts: [] }).handler(send("GET"))).status, 403);
     assertThrows(() => world({ allowedOrigins: ["app.example.com"] }), TypeError, '"app.example.com"');
-    for (const host of ["https://mcp.example.com", "mcp.example.com/mcp", "me@mcp.example.com", " a.example"]) {
+    for (
+      const host of [
+        "https://mcp.example.com",
+        "mcp.example.com/mcp",
+        "me@mcp.example.com",
+        " a.example",
+        "*.example.com",
+        "a.example,b.example",
+      ]
+    ) {
       assertThrows(() => world({ allowedHosts: [host] }), TypeError, `the host "${host}": expected one like`);
     }
   });

@@ -97,6 +97,18 @@ describe("results for older clients", () => {
     });
   });
 
+  test("what is embedded has the fields of the revision", () => {
+    const plain = { type: "resource", resource: { uri: "a:b", text: "x" }, annotations: { priority: 1 } };
+    const resource = { ...plain.resource, _meta: { a: 1 } };
+    const whole = { ...plain, resource, annotations, _meta: { b: 2 } };
+    assertEquals(each("tools/call", { content: [whole] }, ({ content }) => (content as JsonObject[])[0]), [
+      plain,
+      plain,
+      whole,
+      whole,
+    ]);
+  });
+
   test("resources, templates and prompts have the fields of the revision", () => {
     const named = { name: "n", title: "N", annotations, icons, _meta: {} };
     const old = ["name", "annotations"];

@@ -1,6 +1,6 @@
 /** The server's end of a WebSocket, on sockets that are joined in memory. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { ChannelTransport, connect, createWebSocketChannel } from "../../../mod.ts";
 import type { Client, WebSocketEvent, WebSocketLike } from "../../../mod.ts";
 import { InvalidRequestError } from "../../../src/protocol/errors.ts";
@@ -171,6 +171,13 @@ describe("the door for WebSockets", () => {
     };
     const endpoint = createSocketEndpoint(createServer(), { auth: failing, logger: failing });
     assertEquals(await refusal(endpoint, handshake()), 500);
+  });
+
+  test("a bound that is no number is refused: it would be none", () => {
+    const made = (maxSockets: unknown) => createSocketEndpoint(createServer(), { maxSockets } as SocketEndpointOptions);
+    for (const wrong of [NaN, -1, "many"]) assertThrows(() => made(wrong), RangeError, `"maxSockets" is ${wrong}`);
+    // As a variable holds one, and none.
+    for (const fine of ["10", null, Infinity]) made(fine);
   });
 
   test("there is room for so many", async () => {

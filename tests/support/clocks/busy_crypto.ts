@@ -18,11 +18,16 @@ const names = [
   ],
 ] as const;
 
-const counts = { underWay: 0 };
+const counts = { underWay: 0, digests: 0 };
 
 /** Whether something is under way. */
 export function isCryptoBusy(): boolean {
   return counts.underWay > 0;
+}
+
+/** How many digests this program has asked for so far. */
+export function digestsMade(): number {
+  return counts.digests;
 }
 
 function ended(): void {
@@ -36,6 +41,7 @@ for (const name of names) {
   const counted = function (this: unknown, ...given: unknown[]): Promise<unknown> {
     const work: Promise<unknown> = Reflect.apply(original, this, given);
     counts.underWay++;
+    if (name === "digest") counts.digests++;
     work.then(ended, ended);
     return work;
   };

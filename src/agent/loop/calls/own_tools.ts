@@ -11,8 +11,12 @@ import { systemClock } from "../../../ports.ts";
 import type { Clock } from "../../../ports.ts";
 import { InvalidParamsError, TimeoutError } from "../../../protocol/errors.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
-import type { ConstantJson, JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
+import { after } from "../../../protocol/promise.ts";
 import type { CallToolResult } from "../../../protocol/types.ts";
+import { checkStandard, isStandard } from "../../../server/catalog/schemas.ts";
+import type { AnySchema } from "../../../server/definitions.ts";
+import { toJsonSchema } from "../schemas.ts";
 
 /** What a function is told beside its arguments. */
 export interface AgentToolContext {
@@ -26,10 +30,14 @@ export interface AgentTool {
   readonly name: string;
   /** What it does, for the model. */
   readonly description: string;
-  /** The JSON Schema of its arguments, an object (any). They are checked first. */
-  readonly input?: ConstantJson | undefined;
-  /** The JSON Schema of what it gives, an object. It is checked. */
-  readonly output?: ConstantJson | undefined;
+  /**
+   * What its arguments have to be, an object (any): a JSON Schema, or a schema of a library that speaks Standard Schema and tells the
+   * JSON Schema of its own (zod from 4.2 on). They are checked first; of a library's schema it gets what that lets through, defaults
+   * among it.
+   */
+  readonly input?: AnySchema | undefined;
+  /** What it gives, an object: a JSON Schema, or one of a library, of which the JSON Schema counts. It is checked. */
+  readonly output?: AnySchema | undefined;
   /** It changes nothing: nobody is asked before it is called (false). */
   readonly readOnly?: boolean | undefined;
   /** Calling it twice is the same as calling it once (false). */
@@ -120,7 +128,7 @@ export class OwnTools extends HubLayer {
     const stop = timeout === undefined ? undefined : this.#clock.schedule(late, timeout);
     try {
       return toResult(
-        await unlessAborted(Promise.resolve().then(() => own.tool.run(args as JsonObject, { signal })), signal),
+        await unlessAborted(Promise.resolve().then(() => run(own.tool, args as JsonObject, signal)), signal),
       );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -140,8 +148,19 @@ export class OwnTools extends HubLayer {
   }
 }
 
+/** Does it, with what its schema lets through where that is a library's. */
+function run(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentToolReturn | Promise<AgentToolReturn> {
+  return after(isStandard(tool.input) ? checkStandard(tool.input, args) : { value: args }, (checked) => {
+    if (checked.problems) throw new TypeError(`The arguments do not fit: ${checked.problems.join("; ")}`);
+    // It may have taken its time, and nobody waits any more.
+    signal.throwIfAborted();
+    return tool.run(checked.value as JsonObject, { signal });
+  });
+}
+
 function entryOf(tool: AgentTool): CatalogTool {
   const { name, description, input = { type: "object" }, output, readOnly, idempotent } = tool;
+  const what = `the tool "${name}"`;
   return {
     server: "",
     name,
@@ -149,8 +168,8 @@ function entryOf(tool: AgentTool): CatalogTool {
     tool: {
       name,
       description,
-      inputSchema: input as JsonObject,
-      ...(output && { outputSchema: output as JsonObject }),
+      inputSchema: toJsonSchema(what, "input", input),
+      ...(output && { outputSchema: toJsonSchema(what, "output", output) }),
       annotations: { readOnlyHint: readOnly === true, idempotentHint: readOnly === true || idempotent === true },
     },
   };

@@ -53,7 +53,7 @@ export function faultOf(value: unknown, isRefusal = false): Fault | undefined {
 /**
  * The error that a fault is.
  *
- * @param said What the reply itself tells: its status, how long to wait, and whether asking again may help.
+ * @param said What the reply itself tells: its status, how long to wait, whether asking again may help, and where it was asked.
  */
 export function faultError(
   fault: Fault,
@@ -62,6 +62,8 @@ export function faultError(
     readonly status?: number;
     readonly retryAfter?: number | undefined;
     readonly retryable?: boolean | undefined;
+    /** Where it was asked, when that may be wrong. */
+    readonly at?: string | undefined;
   } = {},
 ): LanguageModelError {
   const { kind = "", status = said.status } = fault;
@@ -74,7 +76,8 @@ export function faultError(
     : status === undefined
     ? retryableKinds.test(kind)
     : retryableStatuses.includes(status) || status >= 500;
-  const what = status === undefined ? "refused" : `answered ${status}`;
+  const where = said.at === undefined ? "" : ` at "${said.at}"`;
+  const what = status === undefined ? "refused" : `answered ${status}${where}`;
   return new LanguageModelError(`The ${shown(options)} ${what}${spoken(fault.message, options)}`, {
     status,
     retryable,

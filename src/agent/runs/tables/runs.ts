@@ -144,9 +144,12 @@ export function listRuns(
   }));
 }
 
-/** How many runs have not ended. */
+/** How many runs have not ended. Counted by what there is in all: each open one would be read for it. */
 export function countOpen(database: RunsDatabase): number {
-  return countOf(database, "select count(*) as count from agent_runs where ended_at is null");
+  return countOf(
+    database,
+    "select (select count(*) from agent_runs) - (select count(*) from agent_runs where ended_at is not null) as count",
+  );
 }
 
 /** What runs to take, where one does not have the agents of all. */
@@ -171,13 +174,20 @@ export function dueRuns(
 ): { readonly id: string; readonly isOwned: boolean }[] {
   const { longest, most, owner, known } = options;
   const { names = [], before = Number.MAX_SAFE_INTEGER } = known ?? {};
+  const isKnown = `(wake_at <= ? or agent in (${names.map(() => "?").join()}))`;
+  // Each half by an index of its own, which the plus signs leave to it: runs that wait for people are not gone through.
   return database.all(
-    `select id, owner from agent_runs where ended_at is null and (owner is null or owner <> ?)
-     and (wake_at <= ? or (wake_at > ? and owner is not null))
-     and (wake_at <= ? or agent in (${names.map(() => "?").join()})) order by wake_at limit ?`,
-    owner,
+    `select id, owner, wake_at from agent_runs where ended_at is null and wake_at <= ?
+     and (owner is null or owner <> ?) and ${isKnown}
+     union all select id, owner, wake_at from agent_runs where +ended_at is null and owner > '' and +wake_at > ?
+     and owner <> ? and ${isKnown} order by wake_at limit ?`,
     now,
-    now + longest,
+    owner,
+    before,
+    ...names,
+    // Of what is due already the first half tells.
+    now + Math.max(0, longest),
+    owner,
     before,
     ...names,
     most,

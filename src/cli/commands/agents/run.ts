@@ -9,10 +9,8 @@ import type { AgentQuestion } from "../../../agent/loop/seam.ts";
 import { directiveModel } from "../../../agent/model/directive_model.ts";
 import { createRuns } from "../../../agent/runs/durable_runs.ts";
 import type { DurableRuns } from "../../../agent/runs/options.ts";
-import { unlessAborted } from "../../../client/core_client.ts";
 import { openDatabase } from "../../../entry/local.ts";
 import { createRelay } from "../../../hub/gateway/mod.ts";
-import type { Hub } from "../../../hub/hub.ts";
 import type { HubLike } from "../../../hub/seam.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import { readInput } from "../../arguments/pieces.ts";
@@ -21,15 +19,18 @@ import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { readText, whyNot } from "../../read.ts";
 import { guard } from "../../serve/guard.ts";
-import { serversOfConfigs } from "../../serve/servers.ts";
+import { connectAll, serversOfConfigs, tellDown } from "../../serve/servers.ts";
 import type { Served } from "../../serve/servers.ts";
 import { findConfigs } from "../../target/config.ts";
-import { createSpinner, writeError } from "../../terminal.ts";
+import { writeError } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 import { openHeardHub } from "../../wire/heard_hub.ts";
 import { checkDirectives, chooseModel } from "./model.ts";
 import { createAnswerer } from "./questions.ts";
 import { EventTeller, tellEnd } from "./tell.ts";
+
+/** What it means that a server cannot be reached. */
+const what = "without";
 
 /** Runs it to its end, and answers the exit code. */
 export async function runAgent(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
@@ -47,7 +48,8 @@ export async function runAgent(line: CommandLine, given: AbortSignal, world: Aut
     const { handlers, features } = relay;
     await using hub = await openHeardHub(line, servers, { handlers, features });
     const guarded = await guard(hub, servers);
-    await connectAll(hub, servers, signal);
+    await connectAll(hub, servers, { what, signal });
+    await tellDown(hub, servers, { what });
     await guarded.check({ signal });
     if (!model && resumed === undefined) checkDirectives(input, guarded);
     void keepLooking(guarded);
@@ -172,26 +174,12 @@ async function serversOf(line: CommandLine, world: AuthWorld): Promise<ReadonlyM
   const configs = await findConfigs(line.config);
   if (configs.length === 0 && !names) return new Map();
   const paths = line.config === undefined ? [] : [line.config];
-  return await serversOfConfigs(paths, { names, timeout: undefined, world });
+  return await serversOfConfigs(paths, { names, timeout: undefined, world, mayBeNone: true });
 }
 
 /** What is listed anew while it runs is held against the pins, too. */
 async function keepLooking(guarded: HubLike): Promise<void> {
   for await (const _ of guarded.events());
-}
-
-async function connectAll(hub: Hub, servers: ReadonlyMap<string, Served>, signal: AbortSignal): Promise<void> {
-  const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
-  try {
-    await unlessAborted(Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config))), signal);
-  } finally {
-    spinner.clear();
-  }
-  for (const { name, state, lastError } of hub.status()) {
-    if (state !== "connected") {
-      await writeError(`causeway: without "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
-    }
-  }
 }
 
 function readSteps(text: string | undefined): number | undefined {

@@ -23,10 +23,12 @@ import { cannotListen } from "../../serve/http.ts";
 import { readPort } from "../../serve/options.ts";
 import { ended } from "../../serve/serve.ts";
 import { findConfigs } from "../../target/config.ts";
-import { readServer } from "../../target/server_entry.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { warnOfPlainHttp } from "../../target/plain_http.ts";
+import { serverReader } from "../../target/server_entry.ts";
+import { writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 import { loadBoundHub } from "../../wire/heard_hub.ts";
+import { createFaultTeller } from "./faults.ts";
 import { chooseModel } from "./model.ts";
 
 const defaultPort = 8790;
@@ -43,7 +45,7 @@ export async function start(line: CommandLine, signal: AbortSignal): Promise<num
   const hidden = hideSecrets(servers);
   const openHub = await loadBoundHub();
   await using local = await startLocalRunner({
-    ...{ servers: hidden, notes: hidden, port, model, openHub },
+    ...{ servers: hidden, notes: hidden, port, model, openHub, logger: createFaultTeller() },
     ...(database && { database }),
     ...(store && { store }),
   }).catch((error: unknown) => {
@@ -111,10 +113,14 @@ async function serversOf(line: CommandLine): Promise<Readonly<Record<string, Rea
   const servers = new Map<string, ReadServer>();
   const known = new Set<string>();
   for (const config of await findConfigs(line.config)) {
+    const read = serverReader(config);
     for (const name of config.names.filter((name) => !known.has(name))) {
       known.add(name);
       try {
-        servers.set(name, readServer(config, name).server);
+        const entry = read(name);
+        for (const warning of entry.warnings) await writeWarning(warning);
+        if (!entry.server.disabled) await warnOfPlainHttp(entry);
+        servers.set(name, entry.server);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         await writeError(`causeway: ${oneLine(error.message)}\n`);

@@ -6,15 +6,15 @@
 import { dirname } from "node:path";
 import process from "node:process";
 import { anchor } from "../../config/anchor.ts";
-import { openOwn, saveServer } from "../../config/own.ts";
+import { openOwn, saveServers } from "../../config/own.ts";
 import type { CommandLine } from "../../command_line.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
+import { describeFailure, exitCodes, UsageError } from "../../failure.ts";
 import { withDestination } from "../../session/session.ts";
 import { readServer } from "../../target/server_entry.ts";
 import { resolveTarget } from "../../target/target.ts";
 import type { Destination } from "../../target/target.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 
 /** Verifies, saves, and answers the exit code. */
@@ -38,11 +38,19 @@ export async function addServer(line: CommandLine, signal: AbortSignal): Promise
   // Read as it will be, so that its variables are filled in and its fields are judged.
   const text = JSON.stringify({ mcpServers: { [name]: entry } });
   const read = readServer({ path: config.path, names: [name], text }, name);
-  for (const warning of read.warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
-  const found = line.options?.unchecked === undefined
-    ? await verify({ ...read, entry: { server: read.server, words: name }, hint: "" }, line, signal)
-    : undefined;
-  await saveServer(config, name, entry);
+  for (const warning of read.warnings) await writeWarning(warning);
+  let found: Awaited<ReturnType<typeof verify>> | undefined;
+  if (line.options?.unchecked === undefined) {
+    try {
+      found = await verify({ ...read, entry: { server: read.server, words: name }, hint: "" }, line, signal);
+    } catch (error) {
+      const { exitCode, line: says } = describeFailure(error);
+      if (exitCode !== exitCodes.unreachable) throw error;
+      await writeError(`causeway: ${says}; to keep it all the same, add --unchecked\n`);
+      return exitCode;
+    }
+  }
+  await saveServers(config, new Map([[name, entry]]));
   const about = found === undefined ? "unchecked" : `${found.tools} tools, ${found.revision}`;
   await writeOut(
     line.json

@@ -7,7 +7,7 @@ import { basename } from "node:path";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { CommandLine } from "../../command_line.ts";
-import { fileName, openOwn, saveDisabled, saveServer } from "../../config/own.ts";
+import { fileName, openOwn, removeServer as takeOut, saveDisabled } from "../../config/own.ts";
 import type { OwnConfig } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs } from "../../target/config.ts";
@@ -18,7 +18,7 @@ import { oneLine, plainJson } from "../../text/plain.ts";
 /** Takes a server out, and answers the exit code. */
 export async function removeServer(line: CommandLine): Promise<number> {
   const { config, name } = await find(line);
-  await saveServer(config, name, undefined);
+  await takeOut(config, name);
   return await tell(line, { name, path: config.path, removed: true }, `Removed ${name} from ${oneLine(config.path)}`);
 }
 

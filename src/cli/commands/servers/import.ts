@@ -15,7 +15,7 @@ import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
 import { readConfigFile } from "../../../runtime/config_file.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { anchor, unasked } from "../../config/anchor.ts";
-import { openOwn, readOwn, saveServer } from "../../config/own.ts";
+import { openOwn, readOwn, saveServers } from "../../config/own.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { platformHere, userHome } from "../../target/place.ts";
 import { inputVariable } from "../../target/server_entry.ts";
@@ -41,17 +41,23 @@ export async function importServers(line: CommandLine): Promise<number> {
     );
   }
   const wanted = found.filter(({ name }) => line.words.length === 0 || line.words.includes(name));
+  const roots = new Map<string, JsonValue | undefined>();
+  const rootOf = async (path: string): Promise<JsonValue | undefined> => {
+    if (!roots.has(path)) roots.set(path, await readRoot(path));
+    return roots.get(path);
+  };
   const done: { name: string; from: string }[] = [];
+  const entries = new Map<string, JsonObject>();
+  const config = await readOwn(own.path, own.advice);
   for (const server of wanted) {
     const { name, origin } = server;
-    const config = await readOwn(own.path, own.advice);
     if (Object.hasOwn(config.servers, name) && line.options?.replace === undefined) {
       await writeError(
         `causeway: left out "${oneLine(name)}": it is in "${oneLine(own.path)}" already; --replace takes the other\n`,
       );
       continue;
     }
-    const raw = server.server && await rawEntry(server);
+    const raw = server.server && rawEntry(server, await rootOf(origin.path));
     const entry = raw && unasked(raw, files.find(({ path }) => path === origin.path)?.inputs ?? []);
     if (!entry) {
       await writeError(
@@ -59,9 +65,11 @@ export async function importServers(line: CommandLine): Promise<number> {
       );
       continue;
     }
-    await saveServer(config, name, anchored(entry, origin, own.path));
+    entries.set(name, anchored(entry, origin, own.path));
     done.push({ name, from: origin.path });
   }
+  // All in one: whoever breaks it off has none of them, or all.
+  if (entries.size > 0) await saveServers(config, entries);
   const lines = done.map(({ name, from }) => `Imported ${oneLine(name)} from ${oneLine(from)}\n`);
   await writeOut(line.json ? plainJson({ path: own.path, imported: done }) + "\n" : lines.join(""));
   if (done.length === 0) await writeError("causeway: nothing was imported\n");
@@ -81,11 +89,14 @@ async function discover(own: string): Promise<Discovery> {
   return asked.length > 0 ? await discoverConfigs({ ...options, inputs: Object.fromEntries(asked) }) : first;
 }
 
-/** The entry as it is written there. */
-async function rawEntry({ name, origin }: FoundServer): Promise<JsonObject | undefined> {
-  const text = await readConfigFile(origin.path, maxBytes);
-  const parsed = parseJsonc(text ?? "");
-  const root = "value" in parsed ? parsed.value : undefined;
+/** What a file holds. */
+async function readRoot(path: string): Promise<JsonValue | undefined> {
+  const parsed = parseJsonc(await readConfigFile(path, maxBytes) ?? "");
+  return "value" in parsed ? parsed.value : undefined;
+}
+
+/** The entry as it is written in its file. */
+function rawEntry({ name, origin }: FoundServer, root: JsonValue | undefined): JsonObject | undefined {
   const project = at(root, ["projects", process.cwd()]);
   const isProject = origin.scope === "workspace" && origin.path.endsWith(".claude.json");
   const holders = isProject

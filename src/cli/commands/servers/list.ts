@@ -7,9 +7,9 @@ import { resolve } from "node:path";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs, noConfig } from "../../target/config.ts";
-import { readServer } from "../../target/server_entry.ts";
+import { serverReader } from "../../target/server_entry.ts";
 import type { Config } from "../../target/place.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { placeOf, placeText, rowsText } from "./place.ts";
 import type { Place } from "./place.ts";
@@ -39,15 +39,11 @@ export async function listServers(line: CommandLine): Promise<number> {
       `${noConfig}: causeway servers add makes one, --config names one, and causeway servers discover looks for others`,
     );
   }
-  const files = configs.map((config): ListedFile => ({
-    path: resolve(config.path),
-    shown: config.path,
-    listed: config.names.map((name) => list(config, name, configs)),
-  }));
+  const files = configs.map((config, index) => listFile(config, configs.slice(0, index)));
   await writeOut(line.json ? plainJson(asJson(files)) + "\n" : files.map(asText).join("\n"));
   for (const { listed, shown } of files) {
     for (const { problem, warnings } of listed) {
-      for (const warning of warnings) await writeError(`causeway: warning: ${oneLine(warning)}\n`);
+      for (const warning of warnings) await writeWarning(warning);
       if (problem) await writeError(`causeway: ${oneLine(problem)}\n`);
     }
     if (listed.length === 0) await writeError(`causeway: "${oneLine(shown)}" has no servers\n`);
@@ -77,14 +73,18 @@ function asJson([first, ...more]: readonly ListedFile[]): unknown {
   return first && { ...plainFile(first), ...(more.length > 0 && { more: more.map(plainFile) }) };
 }
 
-function list(config: Config, name: string, configs: readonly Config[]): Listed {
-  const first = configs.find(({ names }) => names.includes(name));
-  if (first && first !== config) return { name, behind: resolve(first.path), warnings: [] };
-  try {
-    const { server, warnings } = readServer(config, name);
-    return { name, place: placeOf(server), warnings };
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    return { name, problem: error.message, warnings: [] };
-  }
+function listFile(config: Config, before: readonly Config[]): ListedFile {
+  const read = serverReader(config);
+  const listed = config.names.map((name): Listed => {
+    const first = before.find(({ names }) => names.includes(name));
+    if (first) return { name, behind: resolve(first.path), warnings: [] };
+    try {
+      const { server, warnings } = read(name);
+      return { name, place: placeOf(server), warnings };
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      return { name, problem: error.message, warnings: [] };
+    }
+  });
+  return { path: resolve(config.path), shown: config.path, listed };
 }

@@ -15,7 +15,7 @@ import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { splitName } from "../../target/split.ts";
 import { withClient } from "../../session/session.ts";
-import { createProgressLine, writeError, writeOut } from "../../terminal.ts";
+import { createProgressLine, writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { plainJson } from "../../text/plain.ts";
 import { hasRounded, resultText, unsaid } from "../../text/result.ts";
 import { unknownName } from "./common.ts";
@@ -39,7 +39,8 @@ async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
         import("../../arguments/check.ts"),
       ]);
       const args = buildArguments(pieces, tool?.inputSchema);
-      if (tool) checkArguments(tool, args);
+      const warning = tool && checkArguments(tool, args);
+      if (warning !== undefined) await writeWarning(warning);
       const { entry } = destination;
       if (entry?.server.tools) await (await import("./left_out.ts")).warnOfLeftOut(destination, name);
       const progress = createProgressLine();

@@ -9,11 +9,14 @@ import type { AuthWorld } from "../../auth/oauth.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
-import { serversOfConfigs } from "../../serve/servers.ts";
-import { createSpinner, terminalWidth, writeError, writeOut } from "../../terminal.ts";
+import { connectAll, serversOfConfigs, tellDown } from "../../serve/servers.ts";
+import { terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { columns } from "../../text/table.ts";
 import { firstLine, oneLine, plainJson } from "../../text/plain.ts";
 import { openHeardHub } from "../../wire/heard_hub.ts";
+
+/** What it means that a server cannot be reached. */
+const what = "not searched:";
 
 /** Searches, and answers the exit code. */
 export async function search(line: CommandLine, given: AbortSignal, world: AuthWorld): Promise<number> {
@@ -24,22 +27,12 @@ export async function search(line: CommandLine, given: AbortSignal, world: AuthW
   const paths = line.config === undefined ? [] : [line.config];
   const servers = await serversOfConfigs(paths, { names, timeout: line.timeout, world });
   return await withDeadline(given, line.timeout, async (signal) => {
-    const spinner = createSpinner(`connects to ${servers.size} ${servers.size === 1 ? "server" : "servers"}`);
     await using hub = await openHeardHub(line, servers);
-    try {
-      const connecting = Array.from(servers, ([name, config]) => hub.add(name, config));
-      await Promise.race([Promise.all(connecting), aborted(signal)]);
-    } finally {
-      spinner.clear();
-    }
+    await connectAll(hub, servers, { what, signal });
     const found = createToolSearch(hub).search(query, { limit });
     const reached = hub.status().filter(({ state }) => state === "connected").length;
     if (reached > 0) await writeOut(line.json ? plainJson(found.map(asJson)) + "\n" : asText(found));
-    for (const { name, state, lastError } of hub.status()) {
-      if (state !== "connected") {
-        await writeError(`causeway: not searched: "${oneLine(name)}": ${oneLine(lastError?.message ?? state)}\n`);
-      }
-    }
+    await tellDown(hub, servers, { what });
     if (reached === 0) return exitCodes.unreachable;
     if (found.length === 0) await writeError("causeway: nothing was found\n");
     return exitCodes.ok;
@@ -50,13 +43,6 @@ function readLimit(text: string | undefined): number {
   const limit = text === undefined ? 10 : /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit > 0) return limit;
   throw new UsageError(`Cannot read --limit "${text}": write a number from 1 to 9999`);
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 }
 
 function asText(found: readonly FoundTool[]): string {

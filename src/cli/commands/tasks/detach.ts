@@ -13,7 +13,7 @@ import { withDeadline } from "../../deadline.ts";
 import { exitCodes } from "../../failure.ts";
 import { withDestination } from "../../session/session.ts";
 import { resolveTarget } from "../../target/target.ts";
-import { writeError, writeOut } from "../../terminal.ts";
+import { writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { findTool, readCall, tellResult } from "../talk/call.ts";
 import { warnOfLeftOut } from "../talk/left_out.ts";
@@ -36,7 +36,8 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
     async use(client, signal) {
       const tool = await findTool(client, name, signal);
       const args = buildArguments(pieces, tool?.inputSchema);
-      if (tool) checkArguments(tool, args);
+      const warning = tool && checkArguments(tool, args);
+      if (warning !== undefined) await writeWarning(warning);
       await warnOfLeftOut(destination, name);
       const handle = await client.callToolTask(name, args, { signal });
       const { taskId } = handle;

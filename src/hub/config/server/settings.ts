@@ -74,7 +74,7 @@ function readTools(entry: Entry): ToolFilter | undefined {
       entry.warn(["tools", field], say, "unknown-field");
     }
   } else if (given !== undefined) {
-    entry.error(["tools"], () => `expected { "allow": […], "deny": […] }, found ${kindOf(given)}`);
+    entry.error(["tools"], () => `expected a list of names, or { "allow": […], "deny": […] }, found ${kindOf(given)}`);
   }
   for (const field of ["includeTools", "allowedTools"]) {
     isLimited = add(allow, [field], entry.value(field)) || isLimited;

@@ -164,7 +164,9 @@ export class Relay {
     }
     try {
       // The context in front has checked that it is one.
-      return await passage.ask(request, signal) as Answer;
+      const answer = await passage.ask(request, signal);
+      context.answered?.(answer);
+      return answer as Answer;
     } catch (error) {
       throw refusal(error, request.method);
     }

@@ -9,6 +9,7 @@ import { attend } from "../../../client/input/seam.ts";
 import type {
   AskingCall,
   HandlerContext,
+  Handlers,
   InputAnswers,
   InputContext,
   InputOptions,
@@ -45,6 +46,10 @@ export interface AskedContext extends HandlerContext {
   readonly asking?: ClientRequest | undefined;
   /** The call whose task asks. */
   readonly passage?: Passage | undefined;
+  /** Is told what the caller in front answered. */
+  readonly answered?: ((answer: JsonObject) => void) | undefined;
+  /** Is told what the handler makes of a form: the same, or what whoever stands around the relay's has put in its place. */
+  readonly made?: ((answer: unknown) => void) | undefined;
 }
 
 /** The answers of one client behind. */
@@ -55,7 +60,7 @@ export class RelayInputs extends Inputs {
   readonly #tasks = new Map<unknown, Passage>();
 
   constructor(options: InputOptions, find: FindPassage, tellOf: TellOf = (_passage, tell) => tell()) {
-    super(options);
+    super({ ...options, handlers: telling(options.handlers) });
     this.#find = find;
     this.#tellOf = tellOf;
   }
@@ -129,9 +134,19 @@ export class RelayInputs extends Inputs {
       handlers: this.handlers,
       capabilities: this.capabilities,
       logger: this.logger,
-      answer: (method, params, context) => {
-        const asked: AskedContext = { ...context, asking, passage };
-        return this.answer(method, params, asked);
+      answer: async (method, params, context) => {
+        let given: JsonObject | undefined;
+        let isGiven = false;
+        const asked: AskedContext = {
+          ...context,
+          asking,
+          passage,
+          answered: (answer) => void (given = answer),
+          made: (answer) => void (isGiven = answer === given),
+        };
+        const answer = await this.answer(method, params, asked);
+        // A person's form goes on as it was sent: a field that was left empty gets no default here.
+        return isGiven && given ? given : answer;
       },
       answerAll: (requests, context) => this.answerAll(requests, context),
       answerRound: (result, call, server, wait) => this.answerRound(result, call, server, wait),
@@ -180,4 +195,18 @@ export class RelayInputs extends Inputs {
     const related = isObject(_meta) ? _meta[relatedTask] : undefined;
     return isObject(related) ? this.#tasks.get(related.taskId) : undefined;
   }
+}
+
+/** The same handlers; what they make of a form is told. */
+function telling(handlers: Handlers = {}): Handlers {
+  const { elicitation } = handlers;
+  if (!elicitation) return handlers;
+  return {
+    ...handlers,
+    elicitation: async (form, context: AskedContext) => {
+      const answer = await elicitation(form, context);
+      context.made?.(answer);
+      return answer;
+    },
+  };
 }

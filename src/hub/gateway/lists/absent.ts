@@ -32,14 +32,18 @@ export function absentOwner(
 ): { readonly server: string; readonly name: string } | undefined {
   const absent = absentServers(hub);
   if (absent.length === 0) return undefined;
-  const labels = labelServers(hub.status().map((server) => server.name));
-  for (const [server, label] of labels) {
-    const before = [label + separator, `${server}.`].find((start) => name.startsWith(start));
-    if (before === undefined) continue;
-    return absent.some((one) => one.name === server) ? { server, name: name.slice(before.length) } : undefined;
-  }
+  const starts = [...labelServers(hub.status().map((server) => server.name))].flatMap(([server, label]) => [
+    { server, start: label + separator },
+    { server, start: `${server}.` },
+  ]);
+  // The name of one server may begin as that of another one: `docs` and `docs.v2`.
+  const named = starts.filter(({ start }) => name.startsWith(start)).sort((one, two) =>
+    two.start.length - one.start.length
+  );
+  const owner = named.find(({ server }) => absent.some((one) => one.name === server));
+  if (owner) return { server: owner.server, name: name.slice(owner.start.length) };
   const [only, another] = absent;
-  return isOwn && only && !another ? { server: only.name, name } : undefined;
+  return isOwn && !named.length && only && !another ? { server: only.name, name } : undefined;
 }
 
 /** Why nothing of a server is there, for models and people. */

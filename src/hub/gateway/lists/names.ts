@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Entry } from "./pages.ts";
+
 /** Something with a name, as a hub has it. */
 export interface NamedItem {
   readonly server: string;
@@ -17,6 +19,7 @@ export class Names<Item extends NamedItem> {
   readonly #isOwn: boolean;
   #of: readonly Item[] | undefined;
   #named: ReadonlyMap<string, Item> = new Map();
+  #listed: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
 
   /** @param isOwn Whether a name that only one server has stands as it is. */
   constructor(list: () => readonly Item[], isOwn: boolean) {
@@ -37,6 +40,15 @@ export class Names<Item extends NamedItem> {
       this.#of = of;
     }
     return this.#named;
+  }
+
+  /** How they are listed: made once for all pages of one list. */
+  entries(list: (name: string, item: Item) => readonly Entry[]): readonly Entry[] {
+    const of = this.all();
+    if (this.#listed?.of !== of) {
+      this.#listed = { of, entries: [...of].flatMap(([name, item]) => list(name, item)) };
+    }
+    return this.#listed.entries;
   }
 
   /** Finds one: by its name here, its qualified one, or as `server.name`. */

@@ -7,7 +7,7 @@ import { ApiProblem, askJson, createAsk, objectsOf } from "./base/api.ts";
 import type { Ask } from "./base/api.ts";
 import { inBackground, waitFor } from "./base/app.ts";
 import type { App, View } from "./base/app.ts";
-import { fill, h, innerLink } from "./base/dom.ts";
+import { fill, h, innerLink, refocus } from "./base/dom.ts";
 import { empty } from "./parts/pieces.ts";
 import { problemBox } from "./parts/problem.ts";
 import { applyTheme, makeShell } from "./shell.ts";
@@ -17,16 +17,48 @@ import { libraryView } from "./views/library.ts";
 import { runsView } from "./views/runs.ts";
 import { serversView } from "./views/servers.ts";
 import { beginSession, findOut, signInView, takeToken } from "./views/sign_in.ts";
+import type { Who } from "./views/sign_in.ts";
 import { toolsView } from "./views/tools.ts";
 
 /** When it is looked again whether somebody wants an approval, in milliseconds. */
 const approvalInterval = 10_000;
+/** What the clocks of this machine and of the runner may differ, in milliseconds. */
+const clockRoom = 30_000;
+
+/** Who is in, until `left` is aborted. */
+interface Inside {
+  readonly who: Who;
+  readonly left: AbortController;
+}
+
+/** What stands on the page while its session has ended. */
+interface Kept {
+  readonly nodes: readonly ChildNode[];
+  readonly focused: Element | null;
+  readonly title: string;
+  readonly hash: string;
+  readonly top: number;
+}
 
 /** The page. */
 class Page {
-  readonly #ask: Ask = createAsk((...call) => fetch(...call), () => this.#signedOut());
-  /** Aborted when nobody is signed in any more; undefined while nobody is. */
-  #inside: AbortController | undefined;
+  /** What the clock of this machine is behind the runner's, in milliseconds. */
+  #behind = 0;
+  readonly #send: Ask = createAsk(async (...call) => {
+    const response = await fetch(...call);
+    const behind = Date.parse(response.headers.get("date") ?? "") - Date.now();
+    // Less is the time that an answer takes.
+    this.#behind = Math.abs(behind) > clockRoom ? behind : 0;
+    return response;
+  });
+  /** Undefined while nobody is. */
+  #inside: Inside | undefined;
+  /** Its session has ended, which is no reason to lose what was typed: who comes back finds it as it was. */
+  #kept: Kept | undefined;
+  /** Those who wait for that. */
+  #waiting: (() => void)[] = [];
+  /** How often somebody has come in. */
+  #turn = 0;
 
   /** Takes the token of the address, and shows what there is. */
   start(): void {
@@ -38,50 +70,110 @@ class Page {
       const token = takeToken();
       if (token !== undefined) entering = entering.then(() => this.#enter(token));
     });
+    // In another tab somebody may have signed in, or be another one.
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) entering = entering.then(() => this.#look());
+    });
     // A key that is held down presses once: what was pressed has the focus again when it is done.
     addEventListener("keydown", (event) => {
       if (event.repeat && event.key === "Enter" && event.target instanceof HTMLButtonElement) event.preventDefault();
     });
   }
 
-  async #enter(token?: string): Promise<void> {
+  /** @param hasBegun The page has signed in just now. */
+  async #enter(token?: string, hasBegun: boolean = false): Promise<void> {
     let refused: unknown;
     try {
       if (token !== undefined) {
-        await beginSession(this.#ask, token).catch((error: unknown) => {
+        await beginSession(this.#send, token).catch((error: unknown) => {
           refused = error;
           // Who opens a link once more is signed in already.
           if (!isUnknown(error)) throw error;
         });
+        hasBegun = refused === undefined;
       }
-      const who = await findOut(this.#ask);
-      this.#inside?.abort();
-      this.#inside = new AbortController();
-      this.#route(makeShell(document.body, who, () => void this.#signOut()), this.#inside.signal);
+      this.#welcome(await findOut(this.#send));
     } catch (error) {
-      this.#showSignIn(refused ?? (isUnknown(error) ? undefined : error));
+      const why = isUnknown(error) ? hasBegun ? noCookie() : undefined : error;
+      this.#showSignIn(refused ?? why);
     }
   }
 
-  #signedOut(): void {
-    if (this.#inside) this.#showSignIn();
+  async #look(): Promise<void> {
+    const who = await findOut(this.#send).catch(() => undefined);
+    if (who && (this.#kept || !isSame(who, this.#inside?.who))) this.#welcome(who);
+  }
+
+  #welcome(who: Who): void {
+    const kept = this.#kept;
+    const waiting = this.#waiting.splice(0);
+    this.#kept = undefined;
+    this.#turn++;
+    if (kept && isSame(who, this.#inside?.who)) {
+      fill(document.body, ...kept.nodes);
+      document.title = kept.title;
+      history.replaceState(null, "", location.pathname + kept.hash);
+      scrollTo({ top: kept.top });
+      if (kept.focused instanceof HTMLElement) kept.focused.focus({ preventScroll: true });
+      refocus(document.getElementById("main"));
+    } else {
+      this.#leave();
+      const left = new AbortController();
+      this.#inside = { who, left };
+      this.#route(makeShell(document.body, who, () => void this.#signOut()), left.signal);
+    }
+    for (const goOn of waiting) goOn();
+  }
+
+  /** What only reads waits until whoever was signed in is so again. */
+  readonly #ask: Ask = async (path, options) => {
+    const inside = this.#inside;
+    for (;;) {
+      const turn = this.#turn;
+      try {
+        return await this.#send(path, options);
+      } catch (error) {
+        if (!isUnknown(error) || !inside || inside !== this.#inside) throw error;
+        // What was asked before somebody was in again says nothing of now.
+        if (!this.#kept && turn === this.#turn) this.#showSignIn();
+        if (options?.method !== undefined) throw error;
+        if (this.#kept) {
+          await new Promise<void>((resolve) => {
+            this.#waiting.push(resolve);
+            options?.signal?.addEventListener("abort", () => resolve(), { once: true });
+          });
+        }
+      }
+    }
+  };
+
+  #leave(): void {
+    this.#inside?.left.abort();
+    this.#inside = this.#kept = undefined;
   }
 
   #showSignIn(error?: unknown): void {
-    this.#inside?.abort();
-    this.#inside = undefined;
+    if (this.#inside && !this.#kept) {
+      const { activeElement: focused, body, title } = document;
+      this.#kept = { nodes: [...body.childNodes], focused, title, hash: location.hash, top: scrollY };
+    }
     document.title = "Sign in · Causeway";
-    fill(document.body, signInView(this.#ask, error, () => void this.#enter()));
+    fill(document.body, signInView(this.#send, error, (hasBegun) => void this.#enter(undefined, hasBegun)));
     document.getElementById("key")?.focus();
   }
 
   async #signOut(): Promise<void> {
     try {
-      await this.#ask("/api/session", { method: "DELETE" });
-      this.#showSignIn();
+      await this.#send("/api/session", { method: "DELETE" });
     } catch (error) {
-      fill(document.body, h("main", { class: "page" }, problemBox(error, () => void this.#signOut())));
+      // In another tab it was ended already.
+      if (!isUnknown(error)) {
+        this.#leave();
+        return fill(document.body, h("main", { class: "page" }, problemBox(error, () => void this.#signOut())));
+      }
     }
+    this.#leave();
+    this.#showSignIn();
   }
 
   #route(shell: Shell, signal: AbortSignal): void {
@@ -89,6 +181,7 @@ class Page {
     let shown: string | undefined;
     let left = new AbortController();
     const show = (): void => {
+      if (this.#kept) return;
       const [given = "", name] = placeOf(location.hash);
       const place = given === "" ? "tools" : given;
       if (view?.update && place === shown) {
@@ -131,6 +224,7 @@ class Page {
       announce: (text) => shell.announce(text),
       whisper: (text) => shell.whisper(text),
       go: (path) => location.hash = `#/${path}`,
+      now: () => Date.now() + this.#behind,
       wait: waitFor,
     };
   }
@@ -138,6 +232,15 @@ class Page {
 
 function isUnknown(error: unknown): boolean {
   return error instanceof ApiProblem && error.status === 401;
+}
+
+function isSame(one: Who, other: Who | undefined): boolean {
+  return one.principal === other?.principal && one.tenant === other.tenant;
+}
+
+function noCookie(): ApiProblem {
+  const detail = "The browser has kept no cookie of this page";
+  return new ApiProblem(0, { code: "no_cookie", title: "Not signed in", detail });
 }
 
 /** `#/tools/alpha__echo` is the view `tools`, with `alpha__echo` open. */
@@ -166,7 +269,13 @@ function viewOf(app: App, place: string, name: string | undefined): View {
       return libraryView(app);
     default: {
       const back = innerLink("tools", { class: "button main" }, "Go to Tools");
-      const element = h("main", { id: "main", class: "page", tabindex: -1 }, empty("There is no such page", back));
+      const title = h("h1", { class: "hidden" }, "Not found");
+      const element = h(
+        "main",
+        { id: "main", class: "page", tabindex: -1 },
+        title,
+        empty("There is no such page", back),
+      );
       return { title: "Not found", element };
     }
   }

@@ -38,8 +38,6 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
   const waiting = h("span", { class: "count", hidden: true });
   links.get("approvals")?.append(waiting);
   const said = h("div", { class: "toast", role: "status", "aria-live": "polite" });
-  const skip = h("a", { class: "skip", on: { click: (event) => skipTo(event) } }, "Skip to the content");
-  skip.setAttribute("href", "#main");
   let view: HTMLElement = h("main", { id: "main" });
   const header = h(
     "header",
@@ -55,7 +53,8 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
     ),
   );
   const whispered = h("div", { class: "hidden", role: "status", "aria-live": "polite" });
-  fill(body, skip, header, view, said, whispered);
+  fill(body, skipLink(), header, view, said, whispered);
+  let wasShown = false;
   let hide: ReturnType<typeof setTimeout> | undefined;
   return {
     show(next, place) {
@@ -70,14 +69,18 @@ export function makeShell(body: HTMLElement, who: Who, signOut: () => void): She
         view = next.element;
         scrollTo({ top: 0 });
       }
+      if (wasShown) fill(whispered, next.title);
+      wasShown = true;
       // What had the focus may be gone, or be hidden on a small screen.
       const at = document.activeElement;
       if (at === document.body || !at?.getClientRects().length) view.focus({ preventScroll: true });
     },
     waiting(count) {
+      const text = `${count} ${count === 1 ? "call waits" : "calls wait"} for an approval`;
+      if (count > Number(waiting.textContent)) fill(whispered, text);
       waiting.hidden = count === 0;
       waiting.textContent = String(count);
-      waiting.title = `${count} ${count === 1 ? "waits" : "wait"}`;
+      waiting.title = text;
     },
     whisper: (text) => fill(whispered, text),
     announce(text) {
@@ -125,7 +128,12 @@ function storedTheme(): typeof themes[number] {
   }
 }
 
-function skipTo(event: Event): void {
-  event.preventDefault();
-  document.getElementById("main")?.focus();
+function skipLink(): HTMLElement {
+  const click = (event: Event): void => {
+    event.preventDefault();
+    document.getElementById("main")?.focus();
+  };
+  const link = h("a", { class: "skip", on: { click } }, "Skip to the content");
+  link.setAttribute("href", "#main");
+  return link;
 }

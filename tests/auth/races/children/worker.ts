@@ -32,7 +32,6 @@ class Users {
       redirectUri: "https://app.example.com/callback",
       subject,
       store: createStubStore(() => env.STORES.get(env.STORES.idFromName(subject))),
-      timeout: 2_000,
     });
     this.#known.set(subject, known);
     return known;

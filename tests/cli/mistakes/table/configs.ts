@@ -132,7 +132,7 @@ export const configs: readonly Mistake[] = [
     typed: "causeway servers add git causeway-no-such-program; code=$?; ls home 2>/dev/null; exit $code",
     code: 4,
     says:
-      'Cannot start "causeway-no-such-program": there is no such program on the PATH; install it, or give its full path…',
+      'Cannot start "causeway-no-such-program": there is no such program on the PATH; install it, or give its full path; to keep it all the same, add --unchecked',
   },
   {
     number: 97,

@@ -231,4 +231,20 @@ export const machine: readonly Mistake[] = [
     says: "The folder that you are in is not there any more, or has a name that is not UTF-8: go to another",
     out: "1\n",
   },
+  {
+    number: 203,
+    title: "a name by which the server is not reached",
+    typed: "causeway tools $HTTP/host",
+    code: 3,
+    says:
+      '"$HTTP/host" answered 403: …This Host is not in allowedHosts…: use a name or an address that the server knows, or let those who run it allow this one',
+  },
+  {
+    number: 204,
+    title: "the same of a server in Python",
+    typed: "causeway tools $HTTP/other-host",
+    code: 4,
+    says:
+      '"$HTTP/other-host" answered 421: Invalid Host header: use a name or an address that the server knows, or let those who run it allow this one',
+  },
 ];

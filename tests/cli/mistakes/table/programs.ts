@@ -80,10 +80,11 @@ export const programs: readonly Mistake[] = [
   {
     number: 56,
     title: "a server that logs to its output, and never answers",
-    typed: "causeway tools \"sh -c 'echo listening; sleep 60'\" --timeout 2",
+    // Longer than a machine stands still: the program has to have its say.
+    typed: "causeway tools \"sh -c 'echo listening; sleep 60'\" --timeout 6",
     code: 4,
     says:
-      'Not done within 2000 ms: check that the server answers, or raise --timeout; its output began with "listening", which is no MCP message',
+      'Not done within 6000 ms: check that the server answers, or raise --timeout; its output began with "listening", which is no MCP message',
   },
   {
     number: 57,

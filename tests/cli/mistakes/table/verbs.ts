@@ -204,7 +204,7 @@ export const verbs: readonly Mistake[] = [
     title: "runs in a folder that is not there",
     typed: "causeway run hello --model gpt --model-url http://127.0.0.1:9/v1 --runs no/runs.db",
     code: 2,
-    says: 'Cannot open the database "no/runs.db": it is not there; correct --runs',
+    says: 'Cannot open the database "no/runs.db": its folder is not there; correct --runs',
     needs: "sqlite",
   },
   {
@@ -281,7 +281,7 @@ export const verbs: readonly Mistake[] = [
     title: "a runner whose runs have no folder",
     typed: "causeway start --port 0 --runs no/runs.db",
     code: 2,
-    says: 'Cannot open the database "no/runs.db": it is not there; correct --runs',
+    says: 'Cannot open the database "no/runs.db": its folder is not there; correct --runs',
     needs: "sqlite",
   },
   {

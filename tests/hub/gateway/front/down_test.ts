@@ -63,6 +63,27 @@ for (const front of ["modern", "legacy"] as const) {
       assertEquals((await client.callTool("one__sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
     });
 
+    test("it is known by its name also where that begins as the name of another one", async () => {
+      const servers = { docs: all("docs", "modern").config, "docs.v2": broken().config };
+      await using scene = await open(servers);
+      const client = await scene.join(front);
+      const result = await client.callTool("docs.v2.sum", { a: 1, b: 2 });
+      assertMatch(textOf(result), /"docs\.v2".*its disk is full/);
+      assertEquals((await client.callTool("docs.sum", { a: 1, b: 2 })).structuredContent, { sum: 3 });
+      const error = await assertRejects(() => client.callTool("docs.nothing"), RpcError);
+      assertEquals(error.message, "Unknown tool: docs.nothing");
+    });
+
+    test("of two that are down it is the one with the longer name, and none where the name is that of one that is up", async () => {
+      await using scene = await open({ docs: broken().config, "docs.v2": broken().config });
+      const result = await (await scene.join(front)).callTool("docs.v2.sum", { a: 1, b: 2 });
+      assertMatch(textOf(result), /"docs\.v2".*its disk is full/);
+      await using other = await open({ docs: all("docs", "modern").config, dead: broken().config }, { names: "own" });
+      const client = await other.join(front);
+      const error = await assertRejects(() => client.callTool("docs.nothing"), RpcError);
+      assertEquals(error.message, "Unknown tool: docs.nothing");
+    });
+
     test("once it is back, what is called is called", async () => {
       const dead = broken();
       await using scene = await open({ dead: dead.config }, { names: "own" });

@@ -41,6 +41,11 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** There is no answer, or no whole one. */
+export function unreachable(): ApiProblem {
+  return new ApiProblem(0, { code: "unreachable", title: "No answer", detail: "The runner cannot be reached" });
+}
+
 /** How the page asks its runner. */
 export type Ask = (path: string, options?: AskOptions) => Promise<Response>;
 
@@ -48,9 +53,8 @@ export type Ask = (path: string, options?: AskOptions) => Promise<Response>;
  * Makes what asks the runner. Refusals are thrown.
  *
  * @param send The page's `fetch`.
- * @param signedOut Hears that nobody is signed in any more.
  */
-export function createAsk(send: typeof fetch, signedOut: () => void): Ask {
+export function createAsk(send: typeof fetch): Ask {
   return async (path, { method = "GET", body, headers, signal } = {}) => {
     let response: Response;
     try {
@@ -63,13 +67,10 @@ export function createAsk(send: typeof fetch, signedOut: () => void): Ask {
         ...(signal && { signal }),
       });
     } catch (error) {
-      if (signal?.aborted) throw error;
-      throw new ApiProblem(0, { code: "unreachable", title: "No answer", detail: "The runner cannot be reached" });
+      throw signal?.aborted ? error : unreachable();
     }
     if (response.ok) return response;
-    const problem = await problemOf(response);
-    if (problem.status === 401) signedOut();
-    throw problem;
+    throw await problemOf(response);
   };
 }
 
@@ -81,7 +82,9 @@ export function createAsk(send: typeof fetch, signedOut: () => void): Ask {
 export async function askJson(ask: Ask, path: string, options?: AskOptions): Promise<JsonObject> {
   const response = await ask(path, options);
   if (response.status === 204) return {};
-  const { text, isCut } = await readText(response.body, mostBytes);
+  const { text, isCut } = await readText(response.body, mostBytes).catch((error: unknown) => {
+    throw options?.signal?.aborted ? error : unreachable();
+  });
   const value = isCut ? undefined : parsed(text);
   if (isObject(value)) return value;
   const detail = isCut ? "The answer is longer than this page reads" : "The answer is no JSON object";
@@ -109,7 +112,8 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
 }
 
 async function problemOf(response: Response): Promise<ApiProblem> {
-  const { text } = await readText(response.body, 65_536);
+  // Of one that breaks off the status is known.
+  const { text } = await readText(response.body, 65_536).catch(() => ({ text: "" }));
   const body = parsed(text);
   const seconds = Number(response.headers.get("retry-after"));
   const { status } = response;

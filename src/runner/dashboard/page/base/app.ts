@@ -3,7 +3,14 @@
  *
  * @module
  */
+import { ApiProblem, unreachable } from "./api.ts";
 import type { Ask } from "./api.ts";
+
+/** How long an answer is waited for that is asked for again and again, in milliseconds. */
+const longestLoad = 30_000;
+
+/** However long a refusal says to stay away, in seconds. */
+const longestPause = 300;
 
 /** What every view is given. */
 export interface App {
@@ -18,6 +25,8 @@ export interface App {
   whisper(text: string): void;
   /** Goes to another view: `tools/alpha__echo`. */
   go(path: string): void;
+  /** The time of the runner, as far as it is known: the clock of this machine may be wrong. */
+  now(): number;
   /** Waits some milliseconds, or until the signal. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
@@ -48,20 +57,31 @@ export function waitFor(milliseconds: number, signal?: AbortSignal): Promise<voi
 }
 
 /**
- * Loads something now, and again and again while the page is looked at. What goes wrong is told, and tried again as well.
+ * Loads something now, and again and again while the page is looked at. What goes wrong is told, and tried again as well; what
+ * never comes has gone wrong, too.
  *
  * @param interval In milliseconds.
  */
 export function keepLoading(
   app: Pick<App, "signal">,
   interval: number,
-  load: () => Promise<void>,
+  load: (signal: AbortSignal) => Promise<void>,
   failed: (error: unknown) => void,
 ): void {
   inBackground(app, async () => {
     for (let isFirst = true; !app.signal.aborted; isFirst = false) {
-      if (isFirst || !document.hidden) await load().catch((error: unknown) => app.signal.aborted || failed(error));
-      await waitFor(interval, app.signal);
+      let pause = interval;
+      if (isFirst || !document.hidden) {
+        const late = new AbortController();
+        const timer = setTimeout(() => late.abort(unreachable()), longestLoad);
+        await load(AbortSignal.any([app.signal, late.signal])).catch((error: unknown) => {
+          const { retryAfter = 0 } = error instanceof ApiProblem ? error : {};
+          pause = Math.max(interval, Math.min(retryAfter, longestPause) * 1_000);
+          if (!app.signal.aborted) failed(error);
+        });
+        clearTimeout(timer);
+      }
+      await waitFor(pause, app.signal);
     }
   }, failed);
 }

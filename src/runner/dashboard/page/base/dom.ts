@@ -77,9 +77,13 @@ export function hold(...buttons: readonly HTMLButtonElement[]): () => void {
   for (const one of buttons) one.disabled = true;
   return () => {
     for (const one of buttons) one.disabled = false;
-    // What cannot be pressed loses it.
-    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+    refocus(held);
   };
+}
+
+/** Gives an element the focus where nothing has it any more: what was pressed is gone, or cannot be pressed. */
+export function refocus(element: HTMLElement | null | undefined): void {
+  if (document.activeElement === document.body) element?.focus({ preventScroll: true });
 }
 
 /** Pictures of our own, drawn with one line each on 24 × 24. */

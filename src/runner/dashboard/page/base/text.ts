@@ -33,7 +33,8 @@ export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < 10_000) return "just now";
   if (passed < 86_400_000) return `${span(Math.floor(passed / 1_000) * 1_000).replace(/\.\d/, "")} ago`;
-  return new Date(at).toISOString().slice(0, 10);
+  // Its day is the one that it was here.
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
 }
 
 /** One of something, or many: `1 tool`, `3 tools`. */

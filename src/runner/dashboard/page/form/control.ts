@@ -32,7 +32,7 @@ export function makeControl(field: Field, id: string): Control {
 /** A text, a number, or JSON. */
 function makeText(field: Field, id: string): Control {
   const isLong = field.isLong || field.kind === "json";
-  const shared = { id, spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
+  const shared = { id, dir: "auto", spellcheck: "false", autocomplete: "off", autocapitalize: "off" };
   const control = isLong
     ? h("textarea", { ...shared, rows: field.kind === "json" ? 3 : 4, class: field.kind === "json" ? "code" : "" })
     : h("input", { ...shared, type: "text", inputmode: field.kind === "number" ? "decimal" : undefined });

@@ -11,7 +11,7 @@ import { fill, h } from "../base/dom.ts";
 import { parsed } from "../base/text.ts";
 import { segments } from "../parts/pieces.ts";
 import { fieldsOf } from "./fields.ts";
-import { makeForm, startOf } from "./form.ts";
+import { makeForm } from "./form.ts";
 import type { Form } from "./form.ts";
 import type { FormProblem } from "./read.ts";
 
@@ -47,12 +47,12 @@ class SchemaEditor implements Editor {
     this.#form = fields && makeForm(fields, id);
     this.#check = checkOf(schema);
     this.#isForm = this.#form !== undefined;
+    this.#said.id = `${id}-said`;
     this.#text = h("textarea", {
       ...{ id: `${id}-json`, class: "code", rows: 10, spellcheck: "false", autocomplete: "off" },
-      "aria-label": "Arguments as JSON",
+      ...{ "aria-label": "Arguments as JSON", "aria-describedby": `${id}-said` },
     });
     this.#text.value = "{}";
-    this.#form?.write(startOf(fields ?? []));
     const names = { form: "Form", json: "JSON" } as const;
     const choice = segments<"form" | "json">("How the arguments are written", names, (wanted) => this.#turn(wanted));
     choice.press(this.#form ? "form" : "json");
@@ -74,14 +74,13 @@ class SchemaEditor implements Editor {
   }
 
   take(): JsonObject | undefined {
-    fill(this.#said);
     const form = this.#isForm ? this.#form : undefined;
     const read = form ? form.read() : readJson(this.#text.value);
     const issues = read.problems.length ? read.problems : problemsOf(this.#check, read.value);
-    const left = form ? form.mark(issues) : issues;
-    const lines = left.slice(0, 5).map(({ path, text }) => h("p", {}, path === "" ? text : `${path}: ${text}`));
-    fill(this.#said, ...lines);
-    if (issues.length && !form) this.#text.focus();
+    showProblems(this.#said, form ? form.mark(issues) : issues);
+    if (form) return issues.length ? undefined : read.value;
+    this.#text.setAttribute("aria-invalid", String(issues.length > 0));
+    if (issues.length) this.#text.focus();
     return issues.length ? undefined : read.value;
   }
 
@@ -125,6 +124,12 @@ export function checkOf(schema: JsonObject): ValidateFunction | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Says the first of what is wrong, a line each. */
+export function showProblems(place: HTMLElement, problems: readonly FormProblem[]): void {
+  const lines = problems.slice(0, 5).map(({ path, text }) => h("p", {}, path === "" ? text : `${path}: ${text}`));
+  fill(place, ...lines);
 }
 
 /** What is wrong with a value, at its fields. */

@@ -1,5 +1,5 @@
 /**
- * A form of fields: read as one object, and filled from one. What it has no field for is kept.
+ * A form of fields: read as one object, and filled from one; at first with their defaults. What it has no field for is kept.
  *
  * @module
  */
@@ -30,6 +30,12 @@ export function makeForm(fields: readonly Field[], id: string): Form {
   const controls = fields.map((field, at) => makeControl(field, `${id}-${at}`));
   const element = h("div", { class: "form" }, ...controls.map((control) => control.element));
   const names = new Set(fields.map(({ name }) => name));
+  const start = startOf(fields);
+  for (const control of controls) {
+    const value = ownOf(start, control.field.name);
+    // One that its field cannot show is left out alone.
+    if (control.check(value, "") === undefined) control.write(value);
+  }
   let beside: readonly (readonly [string, JsonValue | undefined])[] = [];
   return {
     element,
@@ -50,14 +56,18 @@ export function makeForm(fields: readonly Field[], id: string): Form {
     },
     mark(problems) {
       const left = markAll(controls, problems, "");
-      if (problems.length) element.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+      // A group takes no focus itself: what is in it does.
+      if (problems.length) {
+        const own = ":is(input, select, textarea)[aria-invalid=true]";
+        element.querySelector<HTMLElement>(`${own}, [role=group][aria-invalid=true] :is(input, button)`)?.focus();
+      }
       return left;
     },
   };
 }
 
 /** What a form holds at first: the defaults of its fields. */
-export function startOf(fields: readonly Field[]): JsonObject {
+function startOf(fields: readonly Field[]): JsonObject {
   const entries: [string, JsonValue][] = [];
   for (const { name, kind, start, fields: inner, isRequired } of fields) {
     if (start !== undefined) entries.push([name, start]);

@@ -15,26 +15,25 @@ export function frame(
 ): { readonly element: HTMLElement; readonly mark: Control["mark"] } {
   const { id } = control;
   const problem = h("p", { class: "wrong", id: `${id}-wrong`, hidden: true });
-  const about = [
-    (field.description !== undefined || field.hint !== "") && h(
-      "p",
-      { class: "hint", id: `${id}-hint` },
-      field.description !== undefined && foreign(field.description, "field-description"),
-      field.description !== undefined && field.hint !== "" && " · ",
-      field.hint !== "" && foreign(field.hint, "field-hint"),
-    ),
-  ];
-  control.setAttribute("aria-describedby", `${id}-hint ${id}-wrong`);
-  if (field.name === "") control.setAttribute("aria-label", "Item");
-  if (field.isRequired) control.setAttribute("aria-required", "true");
+  const about = (field.description !== undefined || field.hint !== "") && h(
+    "p",
+    { class: "hint", id: `${id}-hint` },
+    field.description !== undefined && foreign(field.description, "field-description"),
+    field.description !== undefined && field.hint !== "" && " · ",
+    field.hint !== "" && foreign(field.hint, "field-hint"),
+  );
+  control.setAttribute("aria-describedby", `${about ? `${id}-hint ` : ""}${id}-wrong`);
   const isGroup = control.getAttribute("role") === "group";
-  if (isGroup) control.setAttribute("aria-labelledby", `${id}-label`);
+  if (field.name === "") control.setAttribute("aria-label", "Item");
+  else if (isGroup) control.setAttribute("aria-labelledby", `${id}-label`);
+  // Its label says so of a group.
+  if (field.isRequired && !isGroup) control.setAttribute("aria-required", "true");
   const label = h("label", { id: `${id}-label`, for: isGroup ? undefined : id }, ...labelOf(field));
   control.addEventListener("input", () => {
     problem.hidden = true;
     control.removeAttribute("aria-invalid");
   });
-  const element = h("div", { class: "field" }, field.name !== "" && label, ...about, control, problem);
+  const element = h("div", { class: "field" }, field.name !== "" && label, about, control, problem);
   return {
     element,
     mark(problems) {

@@ -5,7 +5,7 @@
  */
 import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
-import { ApiProblem } from "../base/api.ts";
+import { ApiProblem, unreachable } from "../base/api.ts";
 import type { Ask } from "../base/api.ts";
 import { readEvents, readText } from "../base/stream.ts";
 import type { CutText } from "../base/stream.ts";
@@ -31,9 +31,19 @@ export type CallOutcome = { readonly result: JsonObject } | { readonly cut: CutT
 /**
  * Calls a tool.
  *
- * @throws {ApiProblem} When there is no result.
+ * @throws {ApiProblem} When there is no result. What broke off without an answer may have run.
  */
-export async function callTool(ask: Ask, { name, given, approval, signal, progress }: ToolCall): Promise<CallOutcome> {
+export async function callTool(ask: Ask, call: ToolCall): Promise<CallOutcome> {
+  try {
+    return await send(ask, call);
+  } catch (error) {
+    if (call.signal.aborted || (error instanceof ApiProblem && error.code !== "unreachable")) throw error;
+    const detail = "The connection ended before the result";
+    throw new ApiProblem(0, { code: "outcome_unknown", title: "Cut off", detail });
+  }
+}
+
+async function send(ask: Ask, { name, given, approval, signal, progress }: ToolCall): Promise<CallOutcome> {
   const response = await ask(`/api/tools/${encodeURIComponent(name)}`, {
     method: "POST",
     body: given,
@@ -53,14 +63,12 @@ export async function callTool(ask: Ask, { name, given, approval, signal, progre
     } else if (event === "error") {
       found.problem = new ApiProblem(typeof object.status === "number" ? object.status : 0, object);
     }
+  }).catch((error: unknown) => {
+    if (!found.problem && !found.outcome) throw error;
   });
   if (found.problem) throw found.problem;
   if (found.outcome) return found.outcome;
-  throw new ApiProblem(0, {
-    code: "outcome_unknown",
-    title: "Cut off",
-    detail: "The connection ended before the result",
-  });
+  throw unreachable();
 }
 
 function outcomeOf(read: CutText): CallOutcome {

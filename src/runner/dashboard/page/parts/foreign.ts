@@ -19,7 +19,8 @@ export function foreign(text: string, part: string): HTMLElement {
 /** A text with its line ends; of a long one the beginning, and more when it is asked for. */
 export function foreignBlock(text: string, part: string, look: "prose" | "code" = "code"): HTMLElement {
   const block = h(look === "code" ? "pre" : "div", { class: look, "data-part": part, dir: "auto" });
-  if (look === "code") block.tabIndex = 0;
+  // What scrolls is reached by the keyboard.
+  if (look === "code" || part === "result-text") block.tabIndex = 0;
   let shown = 0;
   const rest = h("span", { class: "muted" });
   const more = button("Show more", () => show(), { class: "button small" });

@@ -4,7 +4,7 @@
  * @module
  */
 import type { App } from "../base/app.ts";
-import { button, h, icon } from "../base/dom.ts";
+import { button, fill, h, icon } from "../base/dom.ts";
 import type { Child } from "../base/dom.ts";
 
 /** How something does. */
@@ -75,6 +75,15 @@ export function labelled(
     control,
     hint !== undefined && hint !== "" && h("p", { class: "hint", id: `${control.id}-hint` }, hint),
   );
+}
+
+/** Says what is wrong with a field, and goes there. */
+export function wrongField(place: HTMLElement, control: HTMLElement, text: string): void {
+  const id = `${control.id}-wrong`;
+  fill(place, h("p", { class: "wrong", role: "alert", id }, text));
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-errormessage", id);
+  control.focus();
 }
 
 /** Buttons of which one is pressed. */

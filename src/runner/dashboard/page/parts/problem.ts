@@ -4,7 +4,7 @@
  * @module
  */
 import { ApiProblem, textOf } from "../base/api.ts";
-import { button, h, innerLink } from "../base/dom.ts";
+import { button, fill, h, innerLink } from "../base/dom.ts";
 import type { Child } from "../base/dom.ts";
 import { entryOf } from "../base/text.ts";
 import { foreign } from "./foreign.ts";
@@ -23,6 +23,7 @@ export function adviceOf(error: unknown): string {
 
 const advice: Readonly<Record<string, string>> = {
   unreachable: "Look whether the runner is at work and this machine is online, then try again.",
+  no_cookie: "Let this page keep cookies, then try again.",
   not_signed_in: "Sign in again with a new link or your API key.",
   forbidden: "The policy of this runner does not allow it. Its operator can change that.",
   not_found: "It may have been removed, or you may not see it. Go back to the list.",
@@ -70,6 +71,19 @@ export function problemBox(error: unknown, retry?: () => void, ...more: readonly
     ),
     id !== "" && h("p", { class: "muted small" }, "Request ", h("code", {}, id)),
   );
+}
+
+/**
+ * Shows an error in the place of all else. One that stands there already stays: it is not told again, and its button keeps the focus.
+ * Of what is kept while nobody is signed in nothing is told: it waits for that.
+ */
+export function showProblem(place: HTMLElement, error: unknown, retry: () => void): void {
+  if (!place.isConnected) return;
+  const box = problemBox(error, retry);
+  // Each request has another id.
+  const told = (one: Element | null): unknown =>
+    one instanceof HTMLElement && one.dataset.problem + (one.children[1]?.textContent ?? "");
+  if (told(place.firstElementChild) !== told(box)) fill(place, box);
 }
 
 function errorsOf({ body: { errors } }: ApiProblem): HTMLElement | undefined {

@@ -36,7 +36,7 @@ export function resultView(result: JsonObject): HTMLElement {
       h(
         "section",
         { class: "stack tight" },
-        h("h4", {}, "Structured"),
+        h("h3", { class: "sub" }, "Structured"),
         foreignBlock(shownJson(structuredContent), "structured"),
       ),
     blocks.length === 0 && structuredContent === undefined && h("p", { class: "muted" }, "It gave nothing."),

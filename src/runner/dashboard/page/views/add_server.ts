@@ -8,7 +8,7 @@ import { askJson, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
 import { fill, h, hold, icon } from "../base/dom.ts";
 import { outsideLink } from "../parts/foreign.ts";
-import { labelled } from "../parts/pieces.ts";
+import { labelled, wrongField } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
 
 const quiet = { autocomplete: "off", spellcheck: "false" } as const;
@@ -72,9 +72,8 @@ class AddForm {
 
   async #add(): Promise<void> {
     const headers = readHeader(this.#header.value);
-    if (!headers) {
-      return fill(this.#said, h("p", { class: "wrong", role: "alert" }, "Write a header as “Name: value”."));
-    }
+    if (!headers) return wrongField(this.#said, this.#header, "Write a header as “Name: value”.");
+    this.#header.removeAttribute("aria-invalid");
     const release = hold(this.#submit);
     fill(this.#said, h("p", { class: "muted", role: "status" }, "Connecting…"));
     try {
@@ -83,7 +82,7 @@ class AddForm {
       const status = await askJson(this.#app.ask, "/api/servers", { method: "POST", body });
       for (const field of [this.#name, this.#url, this.#header]) field.value = "";
       fill(this.#said);
-      if (!showSignIn(this.#said, status)) this.#app.announce(`${name} was added`);
+      if (!showSignIn(this.#app, this.#said, status)) this.#app.announce(`${name} was added`);
       this.#done();
     } catch (error) {
       fill(this.#said, problemBox(error));
@@ -94,9 +93,10 @@ class AddForm {
 }
 
 /** Where a person signs in, in full. True: there is such an address. */
-export function showSignIn(place: HTMLElement, status: JsonObject): boolean {
+export function showSignIn(app: App, place: HTMLElement, status: JsonObject): boolean {
   const address = textOf(status.authorizationUrl);
   if (address === "") return false;
+  app.whisper("Sign in on the page that is shown");
   fill(
     place,
     h(
@@ -110,8 +110,9 @@ export function showSignIn(place: HTMLElement, status: JsonObject): boolean {
   return true;
 }
 
-function readHeader(text: string): Record<string, string> | undefined {
+/** The header that was written, or none; undefined where it is not one. */
+export function readHeader(text: string): Record<string, string> | undefined {
   if (text.trim() === "") return {};
-  const [, name, value] = /^\s*([A-Za-z0-9-]+)\s*:\s*(.*?)\s*$/.exec(text) ?? [];
+  const [, name, value] = /^\s*([A-Za-z0-9_-]+)\s*:\s*(.*?)\s*$/.exec(text) ?? [];
   return name === undefined || value === undefined ? undefined : { [name]: value };
 }

@@ -7,11 +7,11 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
-import { button, fill, h, hold } from "../base/dom.ts";
+import { button, fill, h, hold, refocus } from "../base/dom.ts";
 import { span } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { empty, loading } from "../parts/pieces.ts";
-import { problemBox } from "../parts/problem.ts";
+import { problemBox, showProblem } from "../parts/problem.ts";
 import { callCard } from "../parts/approval.ts";
 
 const interval = 5_000;
@@ -27,9 +27,9 @@ export function approvalsView(app: App): View {
   const trouble = h("div", { class: "stack" });
   /** Counts what was asked for: what comes late is not shown. */
   let turn = 0;
-  async function load(): Promise<void> {
+  async function load(signal: AbortSignal): Promise<void> {
     const mine = ++turn;
-    const reply = await askJson(app.ask, "/api/approvals", { signal: app.signal });
+    const reply = await askJson(app.ask, "/api/approvals", { signal });
     if (mine !== turn) return;
     fill(trouble);
     const approvals = new Map(objectsOf(reply.approvals).map((approval) => [textOf(approval.id), approval]));
@@ -50,14 +50,13 @@ export function approvalsView(app: App): View {
   }
   function again(): void {
     inBackground(app, async () => {
-      await load();
-      // What was pressed is gone.
-      if (document.activeElement === document.body) element.focus({ preventScroll: true });
+      await load(app.signal);
+      refocus(element);
     }, failed);
   }
   function failed(error: unknown): void {
     if (cards.size === 0) fill(list);
-    fill(trouble, problemBox(error, again));
+    showProblem(trouble, error, again);
   }
   keepLoading(app, interval, load, failed);
   const title = h("h1", {}, "Approvals");
@@ -136,7 +135,7 @@ function card(app: App, approval: JsonObject, done: () => void): Card {
   function tick({ expiresAt }: JsonObject): void {
     if (isOver) { for (const one of buttons) one.disabled = false; }
     isOver = false;
-    const left = numberOf(expiresAt) - Date.now();
+    const left = numberOf(expiresAt) - app.now();
     time.textContent = left > 0 ? `ends in ${span(left)}` : ended;
   }
   return { element, hasEnded: () => isOver, end, tick };

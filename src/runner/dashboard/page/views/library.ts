@@ -107,7 +107,8 @@ function reader(app: App, target: () => JsonObject): HTMLElement {
         body: target(),
         signal: app.signal,
       });
-      fill(output, ...objectsOf(reply.contents).map(contentsView));
+      const contents = objectsOf(reply.contents).map(contentsView);
+      fill(output, ...contents.length ? contents : [h("p", { class: "muted" }, "It is empty.")]);
     } catch (error) {
       if (!app.signal.aborted) fill(output, problemBox(error, () => void begin()));
     } finally {

@@ -17,7 +17,7 @@ const mostLines = 500;
 
 /** Follows what a server tells. */
 export function logView(app: App, path: string): HTMLElement {
-  const lines = h("ol", { class: "log", "aria-label": "Log" });
+  const lines = h("ol", { class: "log", "aria-label": "Log", tabindex: 0 });
   const nothing = h("p", { class: "muted" }, "Nothing yet.");
   const place = h("div", { class: "stack tight" }, nothing, lines);
   inBackground(app, () =>

@@ -31,7 +31,7 @@ class Playground {
   readonly #app: App;
   readonly #entry: ListedTool;
   readonly #editor: Editor;
-  readonly #output: HTMLElement = h("div", { class: "stack", "aria-live": "polite" });
+  readonly #output: HTMLElement = h("div", { class: "stack" });
   readonly #call: HTMLButtonElement = button("Call", () => void this.#begin(), {
     class: "button main",
     "aria-keyshortcuts": "Control+Enter",
@@ -69,6 +69,7 @@ class Playground {
     const signal = AbortSignal.any([under.signal, this.#app.signal]);
     const { element, show: progress } = progressLine();
     fill(this.#output, element);
+    this.#app.whisper("Calling");
     const release = hold(this.#call);
     this.#stop.hidden = false;
     try {
@@ -83,12 +84,15 @@ class Playground {
     } finally {
       this.#under = undefined;
       release();
+      // What was pressed is gone.
+      if (document.activeElement === this.#stop) this.#call.focus({ preventScroll: true });
       this.#stop.hidden = true;
     }
   }
 
   #failed(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) {
+      this.#app.whisper("Cancelled");
       return fill(this.#output, h("p", { class: "muted" }, "Cancelled. The tool may have begun its work."));
     }
     const panel = approvalPanel(this.#app, error, (id) => {
@@ -96,6 +100,7 @@ class Playground {
       this.#call.focus({ preventScroll: true });
       void this.#begin(id);
     });
+    if (panel) this.#app.whisper("This call wants an approval");
     fill(this.#output, panel ?? problemBox(error, () => void this.#begin()));
   }
 }
@@ -191,9 +196,9 @@ function schemasOf(tool: JsonObject): HTMLElement {
   return h(
     "div",
     { class: "stack" },
-    h("h4", {}, "Input"),
+    h("h3", { class: "sub" }, "Input"),
     foreignBlock(shownJson(tool.inputSchema ?? {}), "input-schema"),
-    tool.outputSchema !== undefined && h("h4", {}, "Output"),
+    tool.outputSchema !== undefined && h("h3", { class: "sub" }, "Output"),
     tool.outputSchema !== undefined && foreignBlock(shownJson(tool.outputSchema), "output-schema"),
   );
 }

@@ -7,11 +7,11 @@ import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { numberOf, objectOf, textOf } from "../base/api.ts";
 import type { App } from "../base/app.ts";
-import { button, fill, h, hold } from "../base/dom.ts";
+import { button, fill, h, hold, refocus } from "../base/dom.ts";
 import { entryOf, shownJson, span } from "../base/text.ts";
-import { checkOf, problemsOf } from "../form/editor.ts";
+import { checkOf, problemsOf, showProblems } from "../form/editor.ts";
 import { fieldsOf, isSecret } from "../form/fields.ts";
-import { makeForm, startOf } from "../form/form.ts";
+import { makeForm } from "../form/form.ts";
 import { foreign, foreignBlock, hiddenWarning, outsideLink } from "../parts/foreign.ts";
 import { badge, setBadge } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
@@ -50,20 +50,20 @@ const words: Readonly<Record<string, string>> = {
 
 /** Makes the card of a question. */
 export function questionCard(app: App, path: string, question: JsonObject): QuestionCard {
-  const id = textOf(question.id);
-  const kind = textOf(question.kind);
+  const [id, kind] = [textOf(question.id), textOf(question.kind)];
   const state = badge("waits for you", "warn");
   const said = h("div", { class: "stack" });
   const { content, ways } = partsOf(question);
-  const bar = h("div", { class: "row" });
   const buttons = ways.map((way) =>
     button(way.label, () => void answer(way), { class: way.isMain ? "button main" : "button" })
   );
-  fill(bar, ...buttons);
-  const open = h("div", { class: "stack" }, content, said, bar);
+  const bar = h("div", { class: "row" }, ...buttons);
+  const open = h("div", { class: "stack" }, content, endsIn(app, question), said, bar);
+  let hadFocus = false;
   async function answer({ action, more }: Way): Promise<void> {
     const members = more ? more() : {};
     if (!members) return app.announce("Correct what is marked");
+    hadFocus = open.contains(document.activeElement);
     const release = hold(...buttons);
     try {
       await app.ask(`${path}/input`, { method: "POST", body: { question: id, answer: { action, ...members } } });
@@ -75,11 +75,10 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
   }
   const isServers = kind === "elicitation" || kind === "sampling";
   const server = textOf(question.server);
-  const isTwice = textOf(question.message) === textOf(objectOf(question.request).message);
-  const message = isTwice ? "" : textOf(question.message);
+  const message = messageOf(question);
   const element = h(
     "section",
-    { class: "card stack attention", "data-question": id, "data-kind": kind },
+    { class: "card stack attention", "data-question": id, "data-kind": kind, tabindex: -1 },
     h(
       "div",
       { class: "row between" },
@@ -93,7 +92,6 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
     ),
     message !== "" && h("p", { class: "prose" }, foreign(message, "question-message")),
     hiddenWarning(message),
-    endsIn(question),
     open,
   );
   return {
@@ -104,14 +102,23 @@ export function questionCard(app: App, path: string, question: JsonObject): Ques
       element.classList.remove("attention");
       // Somebody may be about to press something in a question below: it must not move.
       if (isAboveAnother(element)) element.style.minHeight = `${element.getBoundingClientRect().height}px`;
+      hadFocus ||= open.contains(document.activeElement);
       open.remove();
+      // The next question is behind this one.
+      if (hadFocus) refocus(element);
     },
   };
 }
 
+/** What the request says itself is not said twice. */
+function messageOf({ message, request }: JsonObject): string {
+  return textOf(message) === textOf(objectOf(request).message) ? "" : textOf(message);
+}
+
 function isAboveAnother(element: HTMLElement): boolean {
-  const waiting = [...document.querySelectorAll("[data-question].attention")];
-  return waiting.some((one) => element.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
+  // The last of them tells of all.
+  const last = [...document.querySelectorAll("[data-question].attention")].at(-1);
+  return last !== undefined && (element.compareDocumentPosition(last) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }
 
 function partsOf(question: JsonObject): { readonly content: HTMLElement; readonly ways: readonly Way[] } {
@@ -211,25 +218,31 @@ function formOf(
   }
   const fields = fieldsOf(schema) ?? [];
   const form = makeForm(fields, `answer-${id.replace(/\W/g, "_")}`);
-  form.write(startOf(fields));
   const check = checkOf(schema);
+  const wrong = h("div", { class: "wrong", role: "alert" });
   const more = (): JsonObject | undefined => {
     const { value, problems } = form.read();
     const issues = problems.length ? problems : problemsOf(check, value);
-    form.mark(issues);
+    showProblems(wrong, form.mark(issues));
     return issues.length ? undefined : { content: value };
   };
   return {
-    content: h("div", { class: "stack" }, message, form.element),
+    content: h("div", { class: "stack" }, message, form.element, wrong),
     ways: [{ label: "Send", action: "accept", isMain: true, more }, no, { label: "Dismiss", action: "cancel" }],
   };
 }
 
-function endsIn(question: JsonObject): HTMLElement | undefined {
-  const left = numberOf(question.expiresAt) - Date.now();
-  return question.expiresAt === undefined ? undefined : h(
-    "p",
-    { class: "muted small" },
-    left > 0 ? `Without an answer it ends in ${span(left)}, as a no.` : "Its time is over.",
-  );
+/** How long it waits still, told as long as it stands on the page. */
+function endsIn(app: App, { expiresAt }: JsonObject): HTMLElement | undefined {
+  if (expiresAt === undefined) return undefined;
+  const place = h("p", { class: "muted small" });
+  const tick = async (): Promise<void> => {
+    do {
+      const left = numberOf(expiresAt) - app.now();
+      place.textContent = left > 0 ? `Without an answer it ends in ${span(left)}, as a no.` : "Its time is over.";
+      await app.wait(5_000, app.signal);
+    } while (place.isConnected && !app.signal.aborted);
+  };
+  void tick();
+  return place;
 }

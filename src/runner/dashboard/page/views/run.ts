@@ -47,9 +47,10 @@ export function runView(app: App, id: string, changed: () => void): HTMLElement 
       try {
         await askJson(app.ask, path, { method: "DELETE" });
       } catch (error) {
-        release();
         fill(said, problemBox(error, () => void stop()));
       }
+      release();
+      if (document.activeElement === document.body) leave(place);
     }
     const head = h(
       "header",
@@ -69,7 +70,9 @@ export function runView(app: App, id: string, changed: () => void): HTMLElement 
       wait: (milliseconds) => app.wait(milliseconds, app.signal),
       state(state) {
         setBadge(stream, ...streams[state]);
-        if (state === "ended") cancel.hidden = true;
+        if (state !== "ended") return;
+        if (document.activeElement === cancel) leave(place);
+        cancel.hidden = true;
       },
       take({ event, data, size }) {
         const value = data === undefined ? undefined : parsed(data);
@@ -83,6 +86,11 @@ export function runView(app: App, id: string, changed: () => void): HTMLElement 
   }
   again();
   return place;
+}
+
+/** What was pressed is gone: one goes on with the page. */
+function leave(place: HTMLElement): void {
+  place.closest("main")?.focus({ preventScroll: true });
 }
 
 function showUsage(place: HTMLElement, event: JsonObject): void {

@@ -12,7 +12,7 @@ import { ago, count, entryOf } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { badge, loading } from "../parts/pieces.ts";
 import type { Tone } from "../parts/pieces.ts";
-import { problemBox } from "../parts/problem.ts";
+import { showProblem } from "../parts/problem.ts";
 import { runView } from "./run.ts";
 import { startForm } from "./start_run.ts";
 
@@ -51,7 +51,7 @@ class RunsView implements View {
     const side = h("div", { class: "side" }, h("h1", { class: "hidden" }, "Runs"), start, this.#list);
     this.element = h("main", { id: "main", class: "split", tabindex: -1 }, side, this.#detail);
     this.update(id);
-    keepLoading(app, interval, () => this.#load(), (error) => this.#failed(error));
+    keepLoading(app, interval, (signal) => this.#load(signal), (error) => this.#failed(error));
   }
 
   update(id: string | undefined): void {
@@ -74,26 +74,32 @@ class RunsView implements View {
     inBackground(this.#app, async () => {
       await this.#app.wait(100, this.#app.signal);
       this.#isAsked = false;
-      if (!this.#app.signal.aborted) await this.#load();
+      if (!this.#app.signal.aborted) await this.#load(this.#app.signal);
     }, (error) => this.#failed(error));
   }
 
-  async #load(): Promise<void> {
-    const reply = await askJson(this.#app.ask, "/api/runs?limit=50", { signal: this.#app.signal });
+  async #load(signal: AbortSignal): Promise<void> {
+    const reply = await askJson(this.#app.ask, "/api/runs?limit=50", { signal });
     const runs = objectsOf(reply.runs);
-    const text = JSON.stringify(runs) + Math.floor(Date.now() / 60_000);
-    if (text === this.#shown) return;
+    const now = this.#app.now();
+    const text = JSON.stringify(runs) + Math.floor(now / 60_000);
+    // A row that is pressed stays until it is let go.
+    if (text === this.#shown || this.#list.matches(":active")) return;
     this.#shown = text;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.run : undefined;
-    const rows = runs.map((run) => rowOf(run, this.#open));
-    fill(this.#list, ...rows, runs.length === 0 && h("p", { class: "muted" }, "No runs yet."));
-    if (focused !== undefined) this.#list.querySelector<HTMLElement>(`[data-run="${CSS.escape(focused)}"]`)?.focus();
+    const rows = runs.map((run) => rowOf(run, this.#open, now));
+    const note = runs.length === 0 ? "No runs yet." : textOf(reply.next) && `The newest ${count(runs.length, "run")}.`;
+    fill(this.#list, ...rows, note && h("p", { class: "muted" }, note));
+    if (focused === undefined) return;
+    // Whoever reads further down stays there.
+    this.#list.querySelector<HTMLElement>(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
   #failed(error: unknown): void {
     this.#shown = "";
     const isOff = error instanceof ApiProblem && error.code === "not_offered";
-    fill(this.#list, isOff ? h("p", { class: "muted" }, error.message) : problemBox(error, () => this.#again()));
+    if (isOff) fill(this.#list, h("p", { class: "muted" }, error.message));
+    else showProblem(this.#list, error, () => this.#again());
   }
 }
 
@@ -101,7 +107,7 @@ function back(): HTMLElement {
   return innerLink("runs", { class: "button small back" }, icon("back"), "All runs");
 }
 
-function rowOf(run: JsonObject, open: string | undefined): HTMLElement {
+function rowOf(run: JsonObject, open: string | undefined, now: number): HTMLElement {
   const id = textOf(run.id);
   const [word, tone] = entryOf(runStates, textOf(run.state)) ?? [textOf(run.state), "quiet"];
   return innerLink(
@@ -111,7 +117,7 @@ function rowOf(run: JsonObject, open: string | undefined): HTMLElement {
     h(
       "span",
       { class: "muted small" },
-      `${ago(numberOf(run.createdAt), Date.now())} · ${count(numberOf(run.steps), "step")}`,
+      `${ago(numberOf(run.createdAt), now)} · ${count(numberOf(run.steps), "step")}`,
     ),
   );
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { askJson } from "../base/api.ts";
+import { ApiProblem, askJson } from "../base/api.ts";
 import type { Ask } from "../base/api.ts";
 import { fill, h, hold, icon } from "../base/dom.ts";
 import { problemBox } from "../parts/problem.ts";
@@ -32,8 +32,13 @@ export async function findOut(ask: Ask): Promise<Who> {
   return { principal: String(who.principal), tenant: String(who.tenant) };
 }
 
-/** The view for who is not signed in. */
-export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLElement {
+/**
+ * The view for who is not signed in.
+ *
+ * @param error Why it is shown, where somebody is to know.
+ * @param entered Somebody may be in now; `true`: a session has begun.
+ */
+export function signInView(ask: Ask, error: unknown, entered: (hasBegun: boolean) => void): HTMLElement {
   const key = h("input", {
     id: "key",
     type: "password",
@@ -41,8 +46,11 @@ export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLE
     required: true,
     maxlength: 256,
     spellcheck: "false",
+    "aria-describedby": "key-wrong",
   });
-  const said = h("div", { class: "stack" }, error !== undefined && problemBox(error));
+  const isRefused = error instanceof ApiProblem && error.status === 401;
+  const box = error !== undefined && problemBox(error, isRefused ? undefined : () => entered(false));
+  const said = h("div", { class: "stack", id: "key-wrong" }, box);
   const submit = h("button", { class: "button main", type: "submit" }, "Sign in");
   const form = h(
     "form",
@@ -64,7 +72,7 @@ export function signInView(ask: Ask, error: unknown, entered: () => void): HTMLE
     try {
       await beginSession(ask, key.value.trim());
       key.value = "";
-      entered();
+      entered(true);
     } catch (error) {
       fill(said, problemBox(error));
       key.focus();

@@ -11,7 +11,7 @@ import type { App } from "../base/app.ts";
 import { button, fill, h, hold, innerLink } from "../base/dom.ts";
 import { parsed } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
-import { disclosure, empty, labelled, loading } from "../parts/pieces.ts";
+import { disclosure, empty, labelled, loading, wrongField } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
 
 /** What starts a run. */
@@ -37,6 +37,7 @@ class StartForm {
     id: "input",
     rows: 6,
     required: true,
+    dir: "auto",
     placeholder: "What is wanted?",
   });
   readonly #output: HTMLTextAreaElement = h("textarea", {
@@ -94,14 +95,16 @@ class StartForm {
     const written = this.#output.value.trim();
     const output = written === "" ? undefined : parsed(written);
     if (written !== "" && !isObject(output)) {
-      return fill(this.#said, h("p", { class: "wrong", role: "alert" }, "The schema of the output is no JSON object."));
+      return wrongField(this.#said, this.#output, "The schema of the output is no JSON object.");
     }
+    this.#output.removeAttribute("aria-invalid");
     const release = hold(this.#submit);
     try {
       const body = { agent: this.#agent.value, input: this.#input.value, ...(output !== undefined && { output }) };
       const headers = { "idempotency-key": this.#key };
       const run = await askJson(this.#app.ask, "/api/runs", { method: "POST", body, headers });
-      this.#app.go(`runs/${encodeURIComponent(textOf(run.id))}`);
+      // Who is elsewhere by now stays there.
+      if (!this.#app.signal.aborted) this.#app.go(`runs/${encodeURIComponent(textOf(run.id))}`);
     } catch (error) {
       fill(this.#said, problemBox(error));
     } finally {

@@ -50,6 +50,8 @@ class RunTimeline implements Timeline {
   readonly #calls = new Map<string, ToolCard>();
   readonly #questions = new Map<string, QuestionCard>();
   #isMeasured = false;
+  #isOver = false;
+  #told = "";
   /** Where pieces of text go on. */
   #text: { readonly kind: string; readonly step: number; readonly place: HTMLElement } | undefined;
 
@@ -63,16 +65,31 @@ class RunTimeline implements Timeline {
     this.#show(event, at);
   }
 
-  /** Whoever looks at the end goes on to look at it. It is measured once a frame: a run may tell thousands of things at once. */
+  /**
+   * Whoever looks at the end goes on to look at it, unless a question waits: it stays where it is answered. It is measured once a
+   * frame: a run may tell thousands of things at once.
+   */
   #keepAtEnd(): void {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const { documentElement: page } = document;
-    const isAtEnd = innerHeight + scrollY >= page.scrollHeight - 80;
+    const isAtEnd = innerHeight + scrollY >= page.scrollHeight - 80 && !this.#waits();
     requestAnimationFrame(() => {
       this.#isMeasured = false;
       if (isAtEnd && this.element.isConnected) scrollTo({ top: page.scrollHeight });
+      this.#whisper();
     });
+  }
+
+  #waits(): boolean {
+    return this.element.querySelector(".attention") !== null;
+  }
+
+  /** What stands at the end of all that was told at once: what is over already is not told as if it were not. */
+  #whisper(): void {
+    const state = this.#isOver ? "The run is over" : this.#waits() ? "The run waits for you" : "";
+    if (state !== "" && state !== this.#told) this.#app.whisper(state);
+    this.#told = state;
   }
 
   tooLarge(type: string, size: string): void {
@@ -93,7 +110,7 @@ class RunTimeline implements Timeline {
     if (type === "usage") return;
     this.#text = undefined;
     if (type === "step") {
-      this.#append(h("h3", {}, `Step ${numberOf(event.step)}`), "step").dataset.step = String(numberOf(event.step));
+      this.#append(h("h2", {}, `Step ${numberOf(event.step)}`), "step").dataset.step = String(numberOf(event.step));
     } else if (type === "restarted") this.#restart(event);
     else if (type === "tool_call") this.#call(objectOf(event.call));
     else if (type === "observation") this.#observe(objectOf(event.observation));
@@ -219,12 +236,12 @@ class RunTimeline implements Timeline {
     const card = questionCard(this.#app, this.#path, question);
     this.#questions.set(textOf(question.id), card);
     this.#append(card.element, "question");
-    this.#app.whisper("The run waits for you");
   }
 
   #end(event: JsonObject, at: number): void {
     // From the last to the first: none keeps its height for one that is over, too.
     for (const card of [...this.#questions.values()].reverse()) card.answered("");
+    this.#isOver = true;
     const error = objectOf(event.error);
     const when = h("p", { class: "muted small" }, new Date(at).toLocaleString());
     if (event.type === "succeeded") {

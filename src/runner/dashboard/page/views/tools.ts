@@ -86,8 +86,10 @@ class ToolsView implements View {
     const words = this.#search.value.trim();
     const query = words ? `query=${encodeURIComponent(words)}&limit=50` : `limit=${pageSize}`;
     const place = `/api/tools?${query}${after === undefined ? "" : `&after=${encodeURIComponent(after)}`}`;
-    const reply = await askJson(this.#app.ask, place, { signal: this.#app.signal });
-    if (mine !== this.#turn) return;
+    const reply = await askJson(this.#app.ask, place, { signal: this.#app.signal }).catch((error: unknown) => {
+      if (mine === this.#turn) throw error;
+    });
+    if (mine !== this.#turn || !reply) return;
     const found = objectsOf(reply.tools).map(listed);
     const before = after === undefined ? 0 : this.#known.length;
     this.#known = after === undefined ? found : [...this.#known, ...found];
