@@ -68,12 +68,11 @@ export class EarlyChild implements AsyncDisposable {
       pid: child.pid,
       write: (text) => child.write(text),
       closeInput: () => {
-        child.closeInput();
-        if (!this.#isIdle) return;
+        if (!this.#isIdle) return child.closeInput();
         void ending.then(({ endWhenQuiet, isFirstEnd }) => {
           // What ends by a signal keeps no compiled code.
-          if (isOver || (this.#compiled !== undefined && isFirstEnd(this.#compiled))) return;
-          stop = endWhenQuiet(child.pid, () => child.kill("SIGTERM"));
+          if (isOver || (this.#compiled !== undefined && isFirstEnd(this.#compiled))) return child.closeInput();
+          stop = endWhenQuiet(child.pid, { closeInput: () => child.closeInput(), end: () => child.kill("SIGTERM") });
         });
       },
       kill: (signal) => child.kill(signal),

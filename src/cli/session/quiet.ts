@@ -9,6 +9,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 const lookInterval = 2;
 
 /**
+ * How many looks have to find a program asleep that has not stirred since its input was closed: it may not have heard of it. Bun
+ * closes the input on another thread, which has to wait for its turn on a busy machine.
+ */
+const deafLooks = 100;
+
+/**
  * How long a program may take to end by itself where its sleep cannot be seen, in milliseconds. Those with nothing left to
  * do need 5 to 25; others sit out their timers and open connections.
  */
@@ -22,31 +28,44 @@ export interface ProcessView {
   sleepsOf(pids: readonly number[]): number;
 }
 
+/** What is done to a program that ends. */
+export interface Ending {
+  /** Closes its input, once, at the begin. */
+  closeInput(): void;
+  /** Ends it, once. */
+  end(): void;
+}
+
 /**
- * Waits until a program whose input is closed has nothing to do, and ends it then. One that is at work is left alone.
+ * Closes the input of a program, waits until it has nothing to do, and ends it then. One that is at work is left alone.
  *
  * @param group The number of its process group.
- * @param end Ends it, once.
+ * @param ending What is done to it.
  * @param view What the system tells. Default: Linux's own files; undefined on systems that do not tell.
  * @returns What gives the waiting up.
  */
 export function endWhenQuiet(
   group: number,
-  end: () => void,
+  { closeInput, end }: Ending,
   view: ProcessView | undefined = viewOf(group),
 ): () => void {
   if (!view) {
+    closeInput();
     const blind = setTimeout(end, blindTime);
     return () => clearTimeout(blind);
   }
-  let members: number[] | undefined = [group];
+  let members = view.membersOf(group);
+  const atFirst = members && view.sleepsOf(members);
+  closeInput();
+  let hasStirred = false;
   let before: number | undefined;
   let quiet = 0;
   const look = (): void => {
     const now = members && view.sleepsOf(members);
+    hasStirred ||= now !== atFirst;
     quiet = now === before ? quiet + 1 : 0;
     before = now;
-    if (quiet === 2) {
+    if (quiet === (hasStirred ? 2 : deafLooks)) {
       // What it has started may be at work. While they were listed one may have woken, and start another right now.
       const found = view.membersOf(group);
       if (found?.join() === members?.join() && (!members || view.sleepsOf(members) === now)) return end();
