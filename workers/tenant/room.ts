@@ -122,7 +122,7 @@ export class TenantRoom {
       // Host and Origin were looked at by the Worker.
       allowedHosts: "*",
       allowedOrigins: "*",
-      access: { handedOver: createHandedOver({ secret, tenant }), policy: operator.policy, audit },
+      access: { handedOver: createHandedOver({ secret, tenant }), keys: operator.keys, policy: operator.policy, audit },
       hub: new RoomHub(forCallers(hub, results), hub),
       relay: () => relay,
       addToHub: true,

@@ -25,7 +25,7 @@ const mostHashes = 1_000;
 
 /** Who may come in, and what they may do then. */
 export interface AccessOptions {
-  /** Finds API keys by their hashes (none). */
+  /** Finds API keys by their hashes (none). Beside `handedOver`: looks whether those who stay for long still have theirs. */
   readonly keys?: KeyStore | undefined;
   /** Signed access tokens (none are taken). */
   readonly tokens?: {
@@ -56,6 +56,8 @@ export interface Caller {
   readonly principal: Principal;
   /** By an API key, an access token, or the cookie of a session. */
   readonly way: "key" | "token" | "session";
+  /** The hash of the API key that it has shown, or that its session was begun with (none). */
+  readonly key?: string | undefined;
 }
 
 /** What is written down. */
@@ -173,12 +175,15 @@ export class Access {
     return hash === undefined ? this.#byNewKey(bearer.token) : this.#byKey(bearer.token, hash);
   }
 
-  /** Whether who asked would be let in now, too, with the same scopes. Who was handed over is known by the runner in front alone. */
-  async isStill(request: Request, before: Principal): Promise<boolean> {
-    if (this.#options.handedOver) return true;
+  /** Whether who asked would be let in now, too, with the same scopes. Who was handed over with a token is known by the runner in front alone. */
+  async isStill(request: Request, { principal, key }: Pick<Caller, "principal" | "key">): Promise<boolean> {
+    const { handedOver, keys } = this.#options;
+    if (handedOver && (key === undefined || !keys)) return true;
     try {
-      const { principal } = await this.identify(request);
-      return proofOf(principal) === proofOf(before);
+      const now = handedOver && key !== undefined
+        ? await this.#holding(principal, key)
+        : (await this.identify(request)).principal;
+      return proofOf(now) === proofOf(principal);
     } catch (error) {
       // What cannot be found out now says nothing of the caller.
       return !(error instanceof Refusal) || error.status >= 500;
@@ -201,9 +206,14 @@ export class Access {
   /** One that was begun with a key is there as long as the key is, and may what that may now. */
   async #bySession({ key, ...principal }: SessionPrincipal): Promise<Caller> {
     if (key === undefined) return { principal, way: "session" };
+    return { principal: await this.#holding(principal, key), way: "session", key };
+  }
+
+  /** The same one, as the key with this hash lets in now. */
+  async #holding(principal: Principal, key: string): Promise<Principal> {
     const { principal: { id, tenant, scopes } } = await this.#byKey("", key);
     if (id !== principal.id || tenant !== principal.tenant) throw unknownKey();
-    return { principal: { ...principal, scopes }, way: "session" };
+    return { ...principal, scopes };
   }
 
   /** Decides for a principal in a tenant. */
@@ -224,16 +234,16 @@ export class Access {
   #byKey(key: string, hash: string): Caller | Promise<Caller> {
     const { keys } = this.#options;
     const found = keys && ask("The store of keys", () => keys.find(hash), this.#parts.logger);
-    return after(found, (record) => this.#holder(key, record));
+    return after(found, (record) => this.#holder(key, hash, record));
   }
 
-  #holder(key: string, record: ApiKeyRecord | undefined): Caller {
+  #holder(key: string, hash: string, record: ApiKeyRecord | undefined): Caller {
     if (!record || (record.expiresAt !== undefined && record.expiresAt <= this.#parts.clock.now())) {
       this.#hashes.delete(key);
       throw unknownKey();
     }
     const { principal: id, tenant, scopes, expiresAt } = record;
-    return { principal: { id, tenant, scopes, expiresAt }, way: "key" };
+    return { principal: { id, tenant, scopes, expiresAt }, way: "key", key: hash };
   }
 
   async #byToken(request: Request): Promise<Caller> {

@@ -20,6 +20,8 @@ export interface AccessEnvelope {
   readonly tenant: string;
   /** How it showed who it is (`key`). */
   readonly way?: "key" | "token" | "session" | undefined;
+  /** The hash of the API key that it has shown (none). */
+  readonly key?: string | undefined;
 }
 
 /** Options of {@linkcode signAccess} and {@linkcode createAccessCheck}. */
@@ -40,9 +42,9 @@ export async function signAccess(
   envelope: AccessEnvelope,
   { secret, clock = systemClock, lifetime = 60_000 }: EnvelopeOptions & { readonly lifetime?: number | undefined },
 ): Promise<string> {
-  const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant, way = "key" } = envelope;
+  const { principal: { id, tenant: from, scopes, clientId, expiresAt }, tenant, way = "key", key } = envelope;
   const until = endOf(clock.now(), lifetime, expiresAt);
-  const json = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until, way]);
+  const json = JSON.stringify([id, from, scopes ?? null, clientId ?? null, expiresAt ?? null, tenant, until, way, key]);
   // It travels as a header, which takes ASCII alone.
   const text = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return `${await hmac(secret, text)}.${text}`;
@@ -128,7 +130,7 @@ async function readSigned(
   if (typeof given !== "string") return undefined;
   const text = given.slice(65);
   if (given[64] !== "." || !isSameText(given.slice(0, 64), await hmac(secret, text))) return undefined;
-  const [id, from, scopes, clientId, expiresAt, tenant, until, way] = JSON.parse(text);
+  const [id, from, scopes, clientId, expiresAt, tenant, until, way, key] = JSON.parse(text);
   if (until <= clock.now()) return undefined;
   return {
     principal: {
@@ -140,6 +142,7 @@ async function readSigned(
     },
     tenant,
     way,
+    key: key ?? undefined,
   };
 }
 

@@ -21,6 +21,8 @@ export interface HandedOverCall {
   readonly tenant: string;
   /** How it showed who it is (`key`). */
   readonly way?: Caller["way"] | undefined;
+  /** The hash of the API key that it has shown: with it `access.keys` beside `handedOver` can see that it was withdrawn (none). */
+  readonly key?: string | undefined;
   /** The request's id (a new one). */
   readonly requestId?: string | undefined;
 }
@@ -44,10 +46,10 @@ export interface HandedOverCall {
  * ```
  */
 export async function handOver(call: HandedOverCall, options: EnvelopeOptions): Promise<Request> {
-  const { request, principal, tenant, way, requestId } = call;
+  const { request, principal, tenant, way, key, requestId } = call;
   const headers = new Headers(request.headers);
   headers.delete("authorization");
-  headers.set(accessHeader, await signAccess({ principal, tenant, way }, options));
+  headers.set(accessHeader, await signAccess({ principal, tenant, way, key }, options));
   if (tenant === principal.tenant) headers.delete(tenantHeader);
   else headers.set(tenantHeader, tenant);
   if (requestId !== undefined) headers.set("x-request-id", requestId);
@@ -72,10 +74,10 @@ export function createHandedOver(
   return {
     async find({ headers }) {
       const envelope = await readAccess(headers.get(accessHeader), options);
-      const { principal, tenant, way = "key" } = envelope ?? {};
+      const { principal, tenant, way = "key", key } = envelope ?? {};
       if (!principal || tenant !== options.tenant) return undefined;
       // What the routes take for the tenant is what was signed.
-      return (headers.get(tenantHeader) ?? principal.tenant) === tenant ? { principal, way } : undefined;
+      return (headers.get(tenantHeader) ?? principal.tenant) === tenant ? { principal, way, key } : undefined;
     },
   };
 }

@@ -93,6 +93,11 @@ export class Call {
     return this.#options.caller?.way;
   }
 
+  /** The hash of the API key that the caller has shown; undefined where it has shown something else. */
+  get key(): string | undefined {
+    return this.#options.caller?.key;
+  }
+
   /**
    * Who decides.
    *

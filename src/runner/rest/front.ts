@@ -196,8 +196,9 @@ function isListening({ way, request: { method, headers } }: Call): boolean {
 }
 
 /** Looks whether who listens would be let in now, too. */
-function whileLetIn({ request, principal, parts: { access, clock } }: Call, gone: () => void): () => void {
-  return watchStanding({ clock, isGood: () => access.isStill(request, principal), gone });
+function whileLetIn(call: Call, gone: () => void): () => void {
+  const { request, parts: { access, clock } } = call;
+  return watchStanding({ clock, isGood: () => access.isStill(request, call), gone });
 }
 
 /** The same reply, which tells how much of it is read, and when nobody reads it any more; `watch` may end it. */

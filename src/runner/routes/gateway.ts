@@ -163,7 +163,8 @@ async function admit(
   front: Front,
   parts: RunnerParts,
 ): Promise<((socket: WebSocketLike) => unknown) | Response> {
-  const { caller: { principal }, tenant, leave } = await front.admit(request);
+  const { caller, tenant, leave } = await front.admit(request);
+  const { principal } = caller;
   let release = leave;
   try {
     const can = await parts.access.judge(principal, tenant).open();
@@ -188,7 +189,7 @@ async function admit(
       const server = accept(socket);
       // Requests say each time who sends them, and a socket only once.
       const { clock, access } = parts;
-      const isGood = () => access.isStill(shown, principal);
+      const isGood = () => access.isStill(shown, caller);
       const unwatch = watchStanding({ clock, isGood, gone: () => void server.close() });
       const end = (): void => {
         unwatch();

@@ -12,8 +12,16 @@ import {
   principalOf,
   signAccess,
 } from "../../../src/runner/mod.ts";
-import type { AccessRule, ForwardCall, Principal, Runner } from "../../../src/runner/mod.ts";
+import type {
+  AccessRule,
+  ApiKeyRecord,
+  ForwardCall,
+  HandedOverCall,
+  Principal,
+  Runner,
+} from "../../../src/runner/mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
+import { joinedSockets } from "../support/joined_sockets.ts";
 import { createWorld, problemOf } from "../support/world.ts";
 
 const secret = "a secret of this test alone";
@@ -53,7 +61,7 @@ async function createPair(
     return front.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
   };
   return {
-    ...{ world, front, sent, ask, clock, sessions },
+    ...{ world, front, sent, ask, clock, sessions, hash },
     break: () => forward = () => Promise.reject(new Error("the object is gone")),
     async [Symbol.asyncDispose]() {
       await front.close();
@@ -70,6 +78,8 @@ describe("a runner that hands calls over", () => {
     assert((await called.text()).includes("acme/alpha/echo"));
     const [request] = pair.sent;
     assertEquals(request?.headers.get("authorization"), null);
+    const caller = await createHandedOver({ secret, tenant: "acme", clock: pair.clock }).find(request!);
+    assertEquals([caller?.way, caller?.key], ["key", pair.hash]);
     assertEquals(request?.headers.get("x-request-id"), called.headers.get("x-request-id"));
     const run = await pair.ask("/api/runs", { method: "POST", body: '{"agent":"helper","input":"hello"}' });
     const { id, principal } = await run.json();
@@ -139,6 +149,58 @@ describe("a runner that hands calls over", () => {
       headers: { upgrade: "websocket", cookie: `causeway-session=${session?.id}` },
     });
     assertEquals([(await pair.front.fetch(request)).status, pair.sent.length], [403, 0]);
+  });
+});
+
+describe("a socket that was handed over", () => {
+  const hash = "a".repeat(64);
+  const record: ApiKeyRecord = { principal: "ada", tenant: "acme", scopes: ["tools"] };
+  const holder: Principal = { ...ada, scopes: ["tools"] };
+
+  /** Whether it is open before its key's record was changed to this, and after, when it came so. */
+  async function standing(
+    changed: ApiKeyRecord | undefined,
+    shown: Pick<HandedOverCall, "way" | "key">,
+    principal = holder,
+  ): Promise<boolean[]> {
+    const clock = new VirtualClock();
+    let now: ApiKeyRecord | undefined = record;
+    const keys = { find: (given: string) => given === hash ? now : undefined };
+    const handedOver = createHandedOver({ secret, tenant: "acme", clock });
+    await using world = await createWorld({ clock, access: { handedOver, keys } });
+    const upgrade = { upgrade: "websocket", connection: "upgrade", "sec-websocket-protocol": "mcp" };
+    const page = { origin: "http://localhost", "sec-fetch-site": "same-origin", cookie: "causeway-session=x" };
+    const request = new Request("http://localhost/mcp", { headers: { ...upgrade, ...page } });
+    const accept = await world.runner.webSocket.admit(
+      await handOver({ request, principal, tenant: "acme", ...shown }, { secret, clock }),
+    );
+    assert(typeof accept === "function");
+    const [near, far] = joinedSockets();
+    accept(far);
+    const seen: boolean[] = [];
+    for (const next of [record, changed]) {
+      now = next;
+      await clock.advance(130_000);
+      seen.push(near.readyState === 1);
+    }
+    near.close();
+    return seen;
+  }
+
+  it("ends within a minute when its key was withdrawn, has ended or got other scopes", async () => {
+    for (const way of ["key", "session"] as const) {
+      const shown = { way, key: hash };
+      assertEquals(await standing(record, shown), [true, true]);
+      assertEquals(await standing({ ...record, scopes: ["tools", "more"] }, shown), [true, false]);
+      assertEquals(await standing({ ...record, principal: "eve" }, shown), [true, false]);
+      assertEquals(await standing({ ...record, expiresAt: 1 }, shown), [true, false]);
+      assertEquals(await standing(undefined, shown), [true, false]);
+    }
+  });
+
+  it("stays where nothing is known of what its caller has shown: a token, or a runner in front that does not say it", async () => {
+    assertEquals(await standing(undefined, { way: "token" }, { ...holder, clientId: "app" }), [true, true]);
+    assertEquals(await standing(undefined, { way: "key" }), [true, true]);
   });
 });
 
