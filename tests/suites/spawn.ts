@@ -1,7 +1,7 @@
 /**
  * What every adapter of the `Spawn` port must do, with real processes.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import process from "node:process";
 import { describe, test } from "node:test";
@@ -177,7 +177,10 @@ export function spawnSuite(name: string, spawn: Spawn): void {
       const folder = mkdtempSync(`${tmpdir()}/causeway-spawn-`);
       try {
         writeFileSync(`${folder}/plain.txt`, "no program", { mode: 0o644 });
+        mkdirSync(`${folder}/inner`);
         await refuses({ command: `${folder}/plain.txt`, args: [], env }, "plain.txt", "executable");
+        await refuses({ command: folder, args: [], env }, folder, "it is a folder");
+        await refuses({ command: "./inner", args: [], env, cwd: folder }, "./inner", "it is a folder");
         await refuses({ ...child("echo"), env, cwd: `${folder}/missing` }, "missing", '"cwd"');
         await refuses({ ...child("echo"), env, cwd: `${folder}/plain.txt` }, "plain.txt", '"cwd"');
       } finally {

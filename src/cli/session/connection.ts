@@ -102,19 +102,9 @@ async function open(
     const { connectTapped } = await import("../wire/tapped.ts");
     return await connectTapped(target, made, { hear, ports, connect });
   } catch (error) {
-    if (error instanceof SpawnError) throw await spawnError(error, target, hint);
+    if (error instanceof SpawnError && hint !== "") throw new SpawnError(`${error.message}; ${hint}`, { cause: error });
     throw strayError(lateError(error, redactWords(words.text(), redact)), stray[0]);
   }
-}
-
-/** What cannot be started, and what it may have been meant as. */
-async function spawnError(error: SpawnError, target: Destination["target"], hint: string): Promise<SpawnError> {
-  const command = typeof target === "string" ? "" : target.command;
-  const { stat } = await import("node:fs/promises");
-  if (await stat(command).then((found) => found.isDirectory(), () => false)) {
-    return new SpawnError(`Cannot start "${command}": it is a folder; name a program in it`, { cause: error });
-  }
-  return hint === "" ? error : new SpawnError(`${error.message}; ${hint}`, { cause: error });
 }
 
 /** The same, with what programs write to their standard error kept. */

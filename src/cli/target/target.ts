@@ -76,7 +76,9 @@ export async function resolveTarget(
   const command = readCommand(text);
   const paths = configs.map(({ path }) => `"${path}"`).join(", nor ");
   const file = paths && `${paths} has no server of this name${didYouMean(text, names)}`;
-  const hint = isOneWord ? hintFor(text) || file || "nor is there a config ./mcp.json with a server of this name" : "";
+  const noServer = file || "nor is there a config ./mcp.json with a server of this name";
+  // No server is called like a path.
+  const hint = isOneWord ? hintFor(text) || (/^\.*\//.test(text) ? "" : noServer) : "";
   return { ...withoutHeaders(command, headers), hint };
 }
 

@@ -84,6 +84,10 @@ async function failureReason({ command, cwd, env }: SpawnCommand, error: unknown
     return 'it is no program of this system; a script begins with the line "#!/bin/sh", or with that of its interpreter';
   }
   if (isDenied) {
+    const place = cwd === undefined || command.startsWith("/") ? command : `${cwd}/${command}`;
+    if (/[\\/]/.test(command) && mayLook(place) && kindOf(place) === "folder") {
+      return "it is a folder; name a program in it";
+    }
     return "it may not be executed; make the file executable, or start its interpreter with the file as argument";
   }
   return message;
