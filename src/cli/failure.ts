@@ -98,7 +98,8 @@ function shortened(line: string): string {
   return line.length > longestLine ? `${line.slice(0, half)} … ${line.slice(-half)}` : line;
 }
 
-function exitCodeOf(error: unknown): number {
+/** The exit code of an error. */
+export function exitCodeOf(error: unknown): number {
   if (error instanceof InterruptedError) return error.exitCode;
   if (error instanceof UsageError || error instanceof InvalidParamsError || error instanceof TypeError) {
     return exitCodes.usage;

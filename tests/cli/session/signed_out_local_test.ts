@@ -47,7 +47,8 @@ describe("a server that wants a sign-in, among several", () => {
         "without ",
       ]] as const
     ) {
-      const { err } = await told(() => words);
+      const { code, err } = await told(() => words);
+      if (words[0] === "search") assertEquals(code, 3);
       assertEquals(err.split("\n").slice(0, 2), [
         `causeway: ${without}"wiki": Sign in first: causeway login <url>${headers}`,
         `causeway: ${without}"docs": Sign in first: causeway login docs${headers}`,

@@ -8,7 +8,7 @@ import type { FoundTool } from "../../../hub/search/tool_search.ts";
 import type { AuthWorld } from "../../auth/oauth.ts";
 import { type CommandLine, optionOf } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
-import { exitCodes, UsageError } from "../../failure.ts";
+import { exitCodeOf, exitCodes, UsageError } from "../../failure.ts";
 import { connectAll, serversOfConfigs, tellDown } from "../../serve/servers.ts";
 import { terminalWidth, writeError, writeOut } from "../../terminal.ts";
 import { columns } from "../../text/table.ts";
@@ -33,7 +33,10 @@ export async function search(line: CommandLine, given: AbortSignal, world: AuthW
     const reached = hub.status().filter(({ state }) => state === "connected").length;
     if (reached > 0) await writeOut(line.json ? plainJson(found.map(asJson)) + "\n" : asText(found));
     await tellDown(hub, servers, { what });
-    if (reached === 0) return exitCodes.unreachable;
+    if (reached === 0) {
+      const [code = exitCodes.unreachable, another] = new Set(Array.from(hub.errors.values(), exitCodeOf));
+      return another === undefined ? code : exitCodes.unreachable;
+    }
     if (found.length === 0) await writeError("causeway: nothing was found\n");
     return exitCodes.ok;
   });
