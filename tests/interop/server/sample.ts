@@ -4,7 +4,7 @@ import type { RequestContext } from "../../../src/server/mod.ts";
 
 /** The tools of the sample, in its order. */
 export const sampleTools: readonly string[] = [
-  ...["echo", "add", "fail", "progress", "log", "wait", "called-off", "touch", "region"],
+  ...["echo", "add", "fail", "progress", "heard", "log", "wait", "called-off", "touch", "region"],
   ...["book", "poem", "where"],
 ];
 /** What can be watched. */
@@ -42,16 +42,27 @@ function addPlainTools(server: McpServer): void {
   });
 }
 
-function addWorkingTools(server: McpServer): void {
-  const calledOff: string[] = [];
-  let late: (() => void) | undefined;
-  server.tool("progress", {}, async (_args, { progress }) => {
+/** `progress` makes three steps; with `paced` each one, and the answer, waits until `heard` was called after the step before. */
+function addProgress(server: McpServer): void {
+  let goOn = (): void => {};
+  server.tool("progress", { input: { type: "object", properties: { paced: { type: "boolean" } } } }, async (
+    { paced },
+    { progress },
+  ) => {
     for (let step = 1; step <= 3; step++) {
+      const heard = new Promise<void>((resolve) => goOn = resolve);
       progress({ progress: step, total: 3, message: `step ${step}` });
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await (paced ? heard : new Promise((resolve) => setTimeout(resolve, 60)));
     }
     return "3 steps";
   });
+  server.tool("heard", {}, () => (goOn(), "go on"));
+}
+
+function addWorkingTools(server: McpServer): void {
+  const calledOff: string[] = [];
+  let late: (() => void) | undefined;
+  addProgress(server);
   server.tool("log", {}, (_args, { log }) => {
     log("debug", "too little", "sample");
     log("warning", { at: "the end" }, "sample");
