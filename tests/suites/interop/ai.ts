@@ -46,10 +46,6 @@ function textOf({ content }: PeerResult): string {
   return content.map(({ text }) => text ?? "").join("|");
 }
 
-function isLegacy({ initializeResult }: AiClient): boolean {
-  return initializeResult.protocolVersion !== "2026-07-28";
-}
-
 function aiSuite({ binding, served, discovery, era, name }: Way): void {
   let host: Host | undefined;
   let client: AiClient;
@@ -59,22 +55,16 @@ function aiSuite({ binding, served, discovery, era, name }: Way): void {
   before(async () => {
     const { createMCPClient, ElicitationRequestSchema, Experimental_StdioMCPTransport } = await loadAi();
     host = await startTarget(binding, served);
-    const open = async (): Promise<AiClient> =>
-      await createMCPClient({
-        transport: host
-          ? { type: "http", url: host.url }
-          : new Experimental_StdioMCPTransport({ ...createProgram()(served), stderr: "ignore" }),
-        protocolVersionDiscovery: discovery,
-        capabilities: { elicitation: {} },
-        onUncaughtError: (error: unknown) => errors.push(error),
-      });
-    client = await open();
-    // It gives a program one second for its first answer: on a busy machine one may need longer to start.
-    for (let left = 2; left && discovery && served === "both" && isLegacy(client) && !host; left--) {
-      await client.close();
-      errors.length = 0;
-      client = await open();
-    }
+    // Else it gives a program one second for its first answer: on a busy machine one may need longer to start.
+    const patient = { waitsForProtocolVersionDiscovery: true };
+    client = await createMCPClient({
+      transport: host
+        ? { type: "http", url: host.url }
+        : Object.assign(new Experimental_StdioMCPTransport({ ...createProgram()(served), stderr: "ignore" }), patient),
+      protocolVersionDiscovery: discovery,
+      capabilities: { elicitation: {} },
+      onUncaughtError: (error: unknown) => errors.push(error),
+    });
     client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => {
       const field = String(params.message).replace("?", "");
       return { action, ...(action === "accept" && { content: { [field]: `a ${field}` } }) };
