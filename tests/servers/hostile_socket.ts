@@ -58,10 +58,19 @@ export interface HostileSocket {
   close(): Promise<void>;
 }
 
+/** Options of {@linkcode startHostileSocket}. */
+export interface HostileSocketOptions extends HostileOptions {
+  /**
+   * Resolves when the client has told of the next log message: what came before it has been read then. A system forgets what came
+   * and was not read yet when a connection is reset. Default: after a moment.
+   */
+  heard?(): Promise<void>;
+}
+
 /** Starts a hostile server on a loopback port. */
 export async function startHostileSocket(
   fault: SocketFault | FaultName,
-  options: HostileOptions = {},
+  options: HostileSocketOptions = {},
 ): Promise<HostileSocket> {
   const spoil = isSocketFault(fault) ? socketFaults[fault] : undefined;
   const named = spoil === undefined && isFaultName(fault) ? fault : undefined;
@@ -98,17 +107,20 @@ interface State {
   readonly fault: SocketFault | FaultName;
   readonly spoil: Spoil | undefined;
   readonly server: HostileServer;
-  readonly options: HostileOptions;
+  readonly options: HostileSocketOptions;
   hits: number;
   accepted: number;
 }
 
 /** Writes to the socket; `answer` lets the healthy server execute the request and gives its JSON text. */
-type Spoil = (socket: Socket, answer: () => Promise<string>) => void | Promise<void>;
+type Spoil = (socket: Socket, answer: () => Promise<string>, heard: () => Promise<void>) => void | Promise<void>;
 
 type Spoilt = Exclude<SocketFault, "healthy" | "refused" | "reset-at-once" | "stale-connection">;
 
 const streamHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+/** What a client tells of as soon as it has read so far. */
+const logEvent =
+  'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"read so far"}}\n\n';
 const jsonHead = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
 const socketFaults: Readonly<Record<Spoilt, Spoil>> = {
@@ -122,10 +134,10 @@ const socketFaults: Readonly<Record<Spoilt, Spoil>> = {
   },
   "reset-mid-stream": async (socket, answer) =>
     reset(socket, streamHead + chunk(`data: ${(await answer()).slice(0, 30)}`)),
-  "reset-after-event-id": async (socket, answer) => {
+  "reset-after-event-id": async (socket, answer, heard) => {
     await answer();
-    // Later than the others: a system forgets what came and was not read yet, and the id has to be known.
-    reset(socket, streamHead + chunk("id: s1_1\nretry: 1\ndata: \n\n"), 20);
+    // Later than the others: the id has to be known.
+    reset(socket, streamHead + chunk(`id: s1_1\nretry: 1\ndata: \n\n${logEvent}`), heard());
   },
   "end-before-headers": async (socket, answer) => {
     await answer();
@@ -138,7 +150,7 @@ const socketFaults: Readonly<Record<Spoilt, Spoil>> = {
   },
   "half-open": async (socket, answer) => {
     await answer();
-    socket.write(streamHead + chunk(": hello\n\n"));
+    socket.write(streamHead + chunk(`: hello\n\n${logEvent}`));
   },
   "truncated-chunk": async (socket, answer) => void socket.end(`${streamHead}fff\r\ndata: ${await answer()}`),
   "chunks-without-end": async (socket, answer) => {
@@ -181,10 +193,12 @@ function chunk(text: string): string {
 }
 
 /** Lets what was written leave first. */
-function reset(socket: Socket, text: string, after = 5): void {
-  socket.write(text, () => {
-    setTimeout(() => socket.resetAndDestroy(), after);
-  });
+function reset(socket: Socket, text: string, then: Promise<void> = pause(5)): void {
+  socket.write(text, () => void then.then(() => socket.resetAndDestroy()));
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, milliseconds));
 }
 
 function drip(socket: Socket, text: string): void {
@@ -229,7 +243,8 @@ function serve(socket: Socket, state: State): void {
       return await writeResponse(socket, await server.fetch(make()));
     }
     state.hits++;
-    await state.spoil(socket, async () => await (await server.fetch(make())).text());
+    const heard = options.heard ?? (() => pause(20));
+    await state.spoil(socket, async () => await (await server.fetch(make())).text(), heard);
   });
 }
 
