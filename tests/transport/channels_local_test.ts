@@ -34,7 +34,8 @@ transportSuite("stdio", () => {
 describe("connect({ command })", () => {
   for (const mode of ["modern", "legacy", "both", "exit-on-probe"]) {
     test(`finds the era of a real process: ${mode}`, { skip }, async () => {
-      await using client = await connect(command(mode));
+      // One that has not heard the question within it, and then ends because of it, counts as one that ended for good.
+      await using client = await connect(command(mode), { timeouts: { probe: 20_000 } });
       const legacy = mode === "legacy" || mode === "exit-on-probe";
       assertEquals(client.era, legacy ? "legacy" : "modern");
       assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
