@@ -35,7 +35,14 @@ describe("tools that the Worker calls by itself", { concurrency: false }, () => 
   });
 
   test("are called once each, many at a time", { skip }, async () => {
-    const cities = Array.from({ length: 120 }, (_, at) => `city ${at}`);
+    // A loan that was used up is followed by one of 64 calls. Where the Worker stands still for a moment, all that were sent
+    // meanwhile begin at once, before anything more is lent: the rest of them has to find room in the object.
+    for (let calls = 0, seen = [""]; calls < 2 || !seen.includes(lent); calls++) {
+      await world.json<Result>("/api/tools/data__fetch_data", rome);
+      seen = await world.seen("acme");
+    }
+    world.ledger.splice(0);
+    const cities = Array.from({ length: 90 }, (_, at) => `city ${at}`);
     const results = await Promise.all(
       cities.map((city) => world.json<Result>("/api/tools/data__fetch_data", { body: { city } })),
     );
@@ -43,7 +50,7 @@ describe("tools that the Worker calls by itself", { concurrency: false }, () => 
     assertEquals(world.ledger.splice(0).map(({ given }) => String(given.city)).sort(), [...cities].sort());
     // Those that came while something was borrowed went to the object.
     const seen = await world.seen("acme");
-    assert(seen.filter((line) => line !== lent).length < 60, seen.join());
+    assert(seen.filter((line) => line !== lent).length < 45, seen.join());
   });
 
   test("tell their progress to whoever listens", { skip }, async () => {
