@@ -29,8 +29,10 @@ describe("a new version of the program", () => {
           for (const [at, child] of keepers.entries()) {
             // A machine that is slow in starting programs has ended the runs of before by now: there are newer ones.
             await place.accept(at === 0 ? 12 : 20);
-            await kill(child);
+            const gone = kill(child);
+            // Now: until it is heard that it is gone, the other one may have ended them all.
             assert(await countUnderWay(reader) > 0, "runs are under way");
+            await gone;
             // While the first one comes, the other one goes on with the old program over the new tables.
             keepers[at] = await place.start(8, { version: 2 });
           }
