@@ -3,16 +3,21 @@
  *
  * @module
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 
 /** How often is looked whether a program sleeps, in milliseconds. The second look that finds it asleep counts. */
 const lookInterval = 2;
 
 /**
- * How many looks have to find a program asleep that has not stirred since its input was closed: it may not have heard of it. Bun
- * closes the input on another thread, which has to wait for its turn on a busy machine.
+ * How many looks have to find a program asleep that has not stirred since its input was closed: it may not have heard of it.
  */
 const deafLooks = 100;
+
+/**
+ * How many looks may find its input open still. Bun closes it on another thread, which has to wait for its turn on a busy machine:
+ * what the program does until then is no answer to it.
+ */
+const openLooks = 1_000;
 
 /**
  * How long a program may take to end by itself where its sleep cannot be seen, in milliseconds. Those with nothing left to
@@ -26,6 +31,8 @@ export interface ProcessView {
   membersOf(group: number): number[] | undefined;
   /** How often their threads have gone to sleep; NaN while one is at work. */
   sleepsOf(pids: readonly number[]): number;
+  /** Tells from now on whether all that is open here is open still; undefined where what is closed is closed at once. */
+  watchOpen?: (() => () => boolean) | undefined;
 }
 
 /** What is done to a program that ends. */
@@ -55,13 +62,23 @@ export function endWhenQuiet(
     return () => clearTimeout(blind);
   }
   let members = view.membersOf(group);
-  const atFirst = members && view.sleepsOf(members);
+  const isOpen = view.watchOpen?.();
+  let atFirst = members && view.sleepsOf(members);
   closeInput();
   let hasStirred = false;
   let before: number | undefined;
   let quiet = 0;
+  let open = 0;
   const look = (): void => {
+    const mayBeOpen = open < openLooks && isOpen?.() === true;
     const now = members && view.sleepsOf(members);
+    if (mayBeOpen) {
+      open++;
+      atFirst = now;
+      timer = setTimeout(look, lookInterval);
+      return;
+    }
+    open = openLooks;
     hasStirred ||= now !== atFirst;
     quiet = now === before ? quiet + 1 : 0;
     before = now;
@@ -92,7 +109,29 @@ export function isFirstEnd(folder: string): boolean {
 
 /** Linux shows its processes as files; other systems have none. */
 function viewOf(pid: number): ProcessView | undefined {
-  return read(`/proc/${pid}/stat`) === undefined ? undefined : { membersOf, sleepsOf };
+  if (read(`/proc/${pid}/stat`) === undefined) return undefined;
+  return { membersOf, sleepsOf, watchOpen: "Bun" in globalThis ? watchOpen : undefined };
+}
+
+/** By the pipes and sockets that this program holds: which of them leads to the other one's input, no system tells. */
+function watchOpen(): () => boolean {
+  const atFirst = openHere();
+  return () => {
+    const now = new Set(openHere());
+    return atFirst.every((one) => now.has(one));
+  };
+}
+
+function openHere(): string[] {
+  return list("/proc/self/fd").flatMap((number) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${number}`);
+      return /^(pipe|socket):/.test(target) ? [`${number} ${target}`] : [];
+    } catch {
+      // It was what the list was read with.
+      return [];
+    }
+  });
 }
 
 /** The processes of a group; undefined where they cannot be seen. */

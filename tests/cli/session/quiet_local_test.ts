@@ -42,6 +42,12 @@ describe("a program that is looked at", () => {
     assertEquals(await looksUntilEnd(group([5], () => [1])), 102);
   });
 
+  test("is not ended for what it did before its input was closed, which another thread may do late", async () => {
+    const { seen, view } = group([5, NaN, 6, 6, 6, 6, 6, 7], () => [1]);
+    // Closed when it has been looked at six times, by which it has stirred and slept long since.
+    assertEquals(await looksUntilEnd({ seen, view: view && { ...view, watchOpen: () => () => seen.looks < 6 } }), 10);
+  });
+
   test("is left alone when it wakes while its group is listed, before it has started what it will wait for", async () => {
     // Asleep in three looks, awake once it was listed; then it has started another one, which is at work for two looks.
     const woken = group([4, 5, 5, 5, NaN, 6, 6, 6, NaN, NaN, 9], (listed) => listed < 2 ? [1] : [1, 2]);
