@@ -125,14 +125,22 @@ describe("causeway watch", () => {
     assertMatch(run.err, /^causeway: watches the list of tools, the list of prompts, .*, test:\/\/watched of "/);
   });
 
-  test("--timeout is over also while nobody answers yet", async () => {
-    await using host = await serveHttp(() => new Promise(() => {}), { port: 0 });
+  test("--timeout is over also while nobody answers yet, or nobody has agreed to tell of changes", async () => {
+    const about = { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } };
+    const answer = async (request: Request): Promise<Response> => {
+      const { id, method } = await request.json();
+      if (method !== "server/discover" || request.url.endsWith("/silent")) return await new Promise(() => {});
+      return Response.json({
+        jsonrpc: "2.0",
+        id,
+        result: { resultType: "complete", ttlMs: 0, cacheScope: "private", ...about },
+      });
+    };
+    await using host = await serveHttp(answer, { port: 0 });
     const begun = Date.now();
-    assertFailure(
-      await causeway(["watch", `${host.url}/mcp`, "--timeout", "1"]),
-      4,
-      /^causeway: Not done within 1000 ms/,
-    );
+    const watch = (path: string) => causeway(["watch", `${host.url}/${path}`, "--timeout", "1"]);
+    const late = /^causeway: Not done within 1000 ms/;
+    for (const run of await Promise.all(["silent", "mcp"].map(watch))) assertFailure(run, 4, late);
     assert(Date.now() - begun < 10_000, `it took ${Date.now() - begun} ms`);
   });
 

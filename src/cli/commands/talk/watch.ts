@@ -13,7 +13,7 @@ import { withClient } from "../../session/session.ts";
 import { writeError, writeNext } from "../../terminal.ts";
 import { jsonLine, oneLine } from "../../text/plain.ts";
 
-/** Watches, and answers the exit code. With `--timeout` it ends then, and that is no failure once it is connected. */
+/** Watches, and answers the exit code. With `--timeout` it ends then, and that is no failure once the server has agreed to tell of changes. */
 export async function watch(line: CommandLine, signal: AbortSignal): Promise<number> {
   const [target, ...resourceUris] = line.words;
   if (target === undefined) throw new UsageError("The target is missing: write causeway watch <target> [uri …]");
@@ -48,7 +48,9 @@ interface Watching {
 }
 
 async function follow(subscription: Subscription, { line, label, resourceUris, signal }: Watching): Promise<number> {
+  let isWatching = false;
   void subscription.acknowledged.then(async (honoured) => {
+    isWatching = true;
     await writeError(`causeway: watches ${honouredText(honoured)} of "${oneLine(label)}"\n`);
     const deaf = resourceUris.filter((uri) => !honoured.resourceUris?.includes(uri));
     if (deaf.length > 0) await writeError(`causeway: it does not tell of ${oneLine(deaf.join(", "))}\n`);
@@ -57,7 +59,7 @@ async function follow(subscription: Subscription, { line, label, resourceUris, s
     // Who has read enough goes away.
     if (!await writeNext(line.json ? jsonLine(change) : `${changeText(change)}\n`)) return exitCodes.ok;
   }
-  if (!(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
+  if (!isWatching || !(signal.reason instanceof DeadlineError)) signal.throwIfAborted();
   return exitCodes.ok;
 }
 
