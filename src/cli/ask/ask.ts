@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
+import { isatty } from "node:tty";
 import type { HandlerContext, Handlers } from "../../client/mod.ts";
 import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
 import { clearLine, isAttended, writeError } from "../terminal.ts";
@@ -76,8 +77,8 @@ export interface Lines {
   forget(): Promise<void>;
 }
 
-/** How long an interruption may come after the end of the input, in milliseconds. */
-const hangUpTime = 100;
+/** How long an interruption may come after the end of a terminal, in milliseconds: the shell in it is interrupted first, and has to end. */
+const hangUpTime = 10_000;
 /** How long the system may take to hand over what was typed before somebody read it, in milliseconds. */
 const handOverTime = 100;
 
@@ -93,11 +94,11 @@ function readLines(): Lines {
     wake();
   });
   lines.on("close", () => {
-    // A terminal that is closed ends its input first, and then interrupts.
+    // A terminal that is closed ends its input first, is none any more, and then interrupts. With Ctrl-D it is there still.
     setTimeout(() => {
       ended = true;
       wake();
-    }, hangUpTime);
+    }, isatty(0) ? 0 : hangUpTime);
   });
   return {
     async next(signal) {

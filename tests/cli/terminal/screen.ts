@@ -14,6 +14,8 @@ export interface ScreenOptions {
   readonly width: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether the shell whose terminal it is takes its time to end when it is closed, as on a busy machine. Then there is no Ctrl-C. */
+  readonly endsSlowly?: boolean;
 }
 
 /** How long something may take to be seen, in milliseconds: the machine may be busy with other runtimes. */
@@ -31,16 +33,18 @@ export class Screen implements AsyncDisposable {
   readonly #socket: string = basename(this.#folder);
 
   /** @param command What is run, as bash takes it. */
-  constructor(command: string, { width, cwd, env = {} }: ScreenOptions) {
+  constructor(command: string, { width, cwd, env = {}, endsSlowly = false }: ScreenOptions) {
     const script = join(this.#folder, "script");
     // Ctrl-C is for the command. The shell says how it ended, and keeps the terminal open until it is looked at.
     writeFileSync(script, `trap : INT\n${command}\necho $? > ${quote(this.#codeFile)}\nexec sleep 600\n`);
+    const slow = join(this.#folder, "slow");
+    writeFileSync(slow, `trap 'sleep 0.5' HUP\nbash ${quote(script)} <&0 &\nwait\n`);
     const config = join(this.#folder, "tmux.conf");
     writeFileSync(config, "set -g status off\nset -g history-limit 5000\n");
     const size = ["-x", String(width), "-y", String(height)];
     // Emptied and not left out: Deno hands its own on, whatever it is given.
     const inherited = { ...process.env, TMUX: "", NO_COLOR: "" };
-    this.#tmux(["-u", "-f", config, "new-session", "-d", ...size, "bash", script], {
+    this.#tmux(["-u", "-f", config, "new-session", "-d", ...size, "bash", endsSlowly ? slow : script], {
       cwd: cwd ?? process.cwd(),
       env: { ...inherited, CAUSEWAY_HOME: join(this.#folder, "home"), LC_ALL: "C.UTF-8", ...env },
     });

@@ -259,7 +259,8 @@ describe("on a terminal", () => {
         const kept = ["run", "--servers", "here", "--runs", "runs.db"];
         let id = "";
         {
-          await using screen = new Screen(commandLine([...kept, "call here.ask"]), { width: 80, cwd });
+          const options = { width: 80, cwd, endsSlowly: leave === undefined };
+          await using screen = new Screen(commandLine([...kept, "call here.ask"]), options);
           id = /the run (\w+)/.exec(await screen.shows(/Call it\? \[y\/N\]/))?.[1] ?? "";
           if (leave) {
             screen.press(leave);
