@@ -79,16 +79,20 @@ export interface Lines {
 
 /** How long an interruption may come after the end of a terminal, in milliseconds: the shell in it is interrupted first, and has to end. */
 const hangUpTime = 10_000;
-/** How long the system may take to hand over what was typed before somebody read it, in milliseconds. */
-const handOverTime = 100;
+/**
+ * How many turns of the event loop, and how long each at least, in milliseconds, the system may take to hand over what was typed before
+ * somebody read it. Time alone is no measure: it also runs out while this program stands still, and then nothing was read.
+ */
+const handOver = { turns: 10, pause: 10 };
+/** And how many turns what was typed meanwhile takes later. */
+const turnsToRead = 2;
 
 /** Reads on to the end, so that what is typed ahead for the fields of a form is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
-function readLines(): Lines {
+export function readLines(input: NodeJS.ReadableStream = process.stdin): Lines {
   const arrived: string[] = [];
-  const begun = performance.now();
   let ended = false;
   let wake = (): void => {};
-  const lines = createInterface({ input: process.stdin, terminal: false });
+  const lines = createInterface({ input, terminal: false });
   lines.on("line", (line) => {
     arrived.push(line);
     wake();
@@ -100,6 +104,7 @@ function readLines(): Lines {
       wake();
     }, isatty(0) ? 0 : hangUpTime);
   });
+  const handedOver = turns(handOver.turns, handOver.pause);
   return {
     async next(signal) {
       const aborted = (): void => wake();
@@ -111,9 +116,13 @@ function readLines(): Lines {
       return signal.aborted ? undefined : arrived.shift();
     },
     async forget() {
-      const left = begun + handOverTime - performance.now();
-      if (left > 0) await new Promise((resolve) => setTimeout(resolve, left));
+      await handedOver;
+      await turns(turnsToRead, 0);
       arrived.length = 0;
     },
   };
+}
+
+async function turns(count: number, pause: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setTimeout(resolve, pause));
 }
