@@ -8,6 +8,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../../src/cli/failure.ts";
 import { hostsOf } from "../../src/cli/serve/http.ts";
 import { readServeOptions } from "../../src/cli/serve/options.ts";
+import type { Client } from "../../src/client/mod.ts";
 import { connect } from "../../src/entry/local.ts";
 import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
 import { isAlive } from "../suites/spawn.ts";
@@ -47,6 +48,20 @@ async function overHttp(
   } finally {
     child?.kill("SIGKILL");
     rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * Lists tools until these are there: servers that take longer than the first answer waits for come later.
+ *
+ * @throws When they never come: the test ends by its time.
+ */
+async function toolsOf(client: Client, ...names: readonly string[]): Promise<readonly string[]> {
+  for (;;) {
+    const { tools } = await client.listTools();
+    const found = tools.map(({ name }) => name).sort();
+    if (names.every((name) => found.includes(name))) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
@@ -158,12 +173,11 @@ describe("causeway serve and bridge", () => {
     const [runtime = "", ...words] = program("src/cli/main.ts");
     try {
       await using client = await connect({ command: runtime, args: [...words, "serve", config] });
-      const { tools } = await client.listTools();
-      assert(tools.some(({ name }) => name === "one__echo") && tools.some(({ name }) => name === "two__echo"));
+      await toolsOf(client, "one__echo", "two__echo");
       const result = await client.callTool("two__echo", { text: "over stdio" });
       assert(JSON.stringify(result).includes("over stdio"), JSON.stringify(result));
       await using only = await connect({ command: runtime, args: [...words, "serve", config, "--servers", "two"] });
-      assert((await only.listTools()).tools.every(({ name }) => name.startsWith("two__")));
+      assert((await toolsOf(only, "two__echo")).every((name) => name.startsWith("two__")));
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -182,16 +196,21 @@ describe("causeway serve and bridge", () => {
     const [runtime = "", ...words] = program("src/cli/main.ts");
     try {
       write({});
-      const told = await causeway(["serve", config]);
+      let said = "";
+      const told = await causeway(["serve", config], {
+        keepsInput: true,
+        started: ({ stderr, stdin }) =>
+          stderr?.on("data", (text: string) => /is blocked: [^\n]*\n/.test(said += text) && stdin?.end()),
+      });
       const [, digest = ""] = /the tool "echo" of "pinned" is blocked: .* \(([\da-f]{64})\)\n/.exec(told.err) ?? [];
       assertEquals([told.code, digest.length], [0, 64], told.err);
       const off = await causeway(["serve", config, "--servers", "some,off"]);
       assert(/^causeway: warning: "off" of ".*" is left out: it is disabled there\n$/.test(off.err), off.err);
       write({ echo: `sha256:${digest}` });
       await using client = await connect({ command: runtime, args: [...words, "serve", config] });
-      const { tools } = await client.listTools();
-      assertEquals(tools.map(({ name }) => name).sort(), ["pinned__echo", "some__echo"]);
-      for (const { name } of tools) {
+      const names = ["pinned__echo", "some__echo"];
+      assertEquals(await toolsOf(client, ...names), names);
+      for (const name of names) {
         const result = await client.callTool(name, { text: "as the config says" });
         assert(JSON.stringify(result).includes("as the config says"), JSON.stringify(result));
       }
