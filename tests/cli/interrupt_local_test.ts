@@ -116,7 +116,8 @@ describe("causeway: Ctrl-C", () => {
       try {
         let err = "";
         shell.stderr.setEncoding("utf8").on("data", (text: string) => err += text);
-        await until(() => readIf(join(folder, "first")) !== "", "the first of the results");
+        const told = () => [readIf(join(folder, "first")), readIf(join(folder, "pid"))];
+        await until(() => told().every((text) => text !== ""), "the first of the results, and which program it is");
         const pid = Number(readIf(join(folder, "pid")));
         assert(pid > 0, "which program it is");
         process.kill(pid, signal);
