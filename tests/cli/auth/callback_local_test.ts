@@ -7,6 +7,7 @@ import type { CallbackOptions, CallbackServer } from "../../../src/entry/sign_in
 import { createFinisher } from "../../../src/cli/auth/finish.ts";
 import type { OAuth, SignInStatus } from "../../../src/cli/auth/oauth.ts";
 import { McpError } from "../../../src/protocol/errors.ts";
+import { freePort } from "../../support/free_port.ts";
 
 /** A server that writes down what arrived. */
 async function serve(options?: CallbackOptions): Promise<{ server: CallbackServer; port: number; seen: string[] }> {
@@ -204,7 +205,7 @@ describe("the callback server", () => {
   });
 
   test("listens on this machine alone, and says when a port is taken", async () => {
-    const { server, port } = await serve();
+    const { server, port } = await serve({ port: await freePort() });
     await assertRejects(() => serve({ port }), McpError, `Cannot listen on port ${port} of 127.0.0.1: it is taken`);
     await server.close();
     const again = await serve({ port });

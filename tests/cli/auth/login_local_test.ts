@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { InterruptedError } from "../../../src/cli/failure.ts";
 import { AuthorizationError } from "../../../src/protocol/mod.ts";
+import { freePort } from "../../support/free_port.ts";
 import { runCommand, secretToken, server, TestWorld } from "./world.ts";
 
 /** Comes back as the browser does. */
@@ -136,10 +137,10 @@ describe("causeway login", { concurrency: false }, () => {
 
   test("--port is the one that is listened on; a taken one is told, with 2", async () => {
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const address = taken.address();
-    assert(typeof address === "object" && address !== null);
-    const words = ["login", server, "--port", String(address.port)];
+    // One that nobody else gets of the system once it is let go.
+    const port = await freePort();
+    await new Promise<void>((resolve) => taken.listen(port, "127.0.0.1", resolve));
+    const words = ["login", server, "--port", String(port)];
     const world = new TestWorld();
     world.visit = comeBack("code=c&state=own-state");
     const refused = await runCommand(words, world);
@@ -150,14 +151,15 @@ describe("causeway login", { concurrency: false }, () => {
     );
     await new Promise((resolve) => taken.close(resolve));
     assertEquals((await runCommand(words, world)).code, 0);
-    assertEquals(portOf(world), address.port);
+    assertEquals(portOf(world), port);
   });
 
   test("again: on the port of last time where it is free, else on another", async () => {
     const world = new TestWorld();
     world.visit = comeBack("code=c&state=own-state");
-    await runCommand(["login", server], world);
-    const first = portOf(world);
+    const first = await freePort();
+    await runCommand(["login", server, "--port", String(first)], world);
+    assertEquals(portOf(world), first);
     world.settings.length = 0;
     assertEquals((await runCommand(["login", server], world)).code, 0);
     assertEquals(portOf(world), first);
