@@ -5,6 +5,7 @@
  */
 import process from "node:process";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import type { HandlerContext, Handlers } from "../../client/mod.ts";
 import type { ElicitRequest, ElicitResult } from "../../protocol/mod.ts";
@@ -88,7 +89,7 @@ const handOver = { turns: 10, pause: 10 };
 const turnsToRead = 2;
 
 /** Reads on to the end, so that what is typed ahead for the fields of a form is kept. The terminal stays as it is: Ctrl-C is a signal as ever. */
-export function readLines(input: NodeJS.ReadableStream = process.stdin): Lines {
+export function readLines(input: Readable = process.stdin): Lines {
   const arrived: string[] = [];
   let ended = false;
   let wake = (): void => {};
@@ -99,10 +100,11 @@ export function readLines(input: NodeJS.ReadableStream = process.stdin): Lines {
   });
   lines.on("close", () => {
     // A terminal that is closed ends its input first, is none any more, and then interrupts. With Ctrl-D it is there still.
+    const isGone = input === process.stdin && !isatty(0);
     setTimeout(() => {
       ended = true;
       wake();
-    }, isatty(0) ? 0 : hangUpTime);
+    }, isGone ? hangUpTime : 0);
   });
   const handedOver = turns(handOver.turns, handOver.pause);
   return {
