@@ -11,7 +11,7 @@ import { childPorts } from "../wire/ports.ts";
 import { compiledFolder, makeOwnFolder } from "./compiled.ts";
 
 /** How long a program that nobody has talked to may take to be gone after SIGKILL, in milliseconds. */
-const killTime = 1_000;
+const killTime = 5_000;
 const keptErrors = 64 * 1024;
 
 /** A program that runs already when its client asks for it. */
