@@ -9,8 +9,9 @@ import type { Browser, Page } from "playwright-core";
 import type { Era } from "../../mod.ts";
 import { startTestServer } from "../../tools/test/server.ts";
 import type { TestServer } from "../../tools/test/server.ts";
-import { everything, skip as withoutServers, startHttp } from "../interop/peers.ts";
+import { everything, skip as withoutServers, startHttp, until } from "../interop/peers.ts";
 import type { HttpPeer } from "../interop/peers.ts";
+import type { LedgerView } from "../servers/core/ledger.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { createModernServer } from "../servers/modern.ts";
 import { launchChromium, skip } from "./chromium.ts";
@@ -19,6 +20,8 @@ import type { CorsRules, Handler, LoopbackServer } from "./loopback_server.ts";
 
 /** What the bundle makes global in the page. */
 declare const causeway: typeof import("../../mod.ts");
+/** What the page is given: resolves when the server has the call that is called off. */
+declare const hasSlow: () => Promise<void>;
 
 const policy = "default-src 'none'; script-src 'self'; connect-src http: ws:";
 const sessionHeader = "Mcp-Session-Id";
@@ -33,6 +36,9 @@ function browserSuite(): void {
   let browser: Browser | undefined;
   let page: Page;
   const complaints: string[] = [];
+  /** The server that is asked; undefined: what is called off comes behind the call, over one socket. */
+  let asked: LedgerView | undefined;
+  const isThere = () => asked?.executions.some(({ tool }) => tool === "slow") ?? true;
 
   before(async () => {
     const bundle = await bundlePage();
@@ -41,6 +47,7 @@ function browserSuite(): void {
     page = await browser.newPage();
     page.on("pageerror", (error) => complaints.push(error.message));
     page.setDefaultTimeout(20_000);
+    await page.exposeFunction("hasSlow", () => until(isThere, "the call"));
     await page.goto(pages.origin);
   });
   after(async () => {
@@ -56,7 +63,7 @@ function browserSuite(): void {
   }
 
   test("2026-07-28 over HTTP: tools, progress, questions, changes, cancellation", async () => {
-    const server = createModernServer({ origins: [pages.origin] });
+    const server = asked = createModernServer({ origins: [pages.origin] });
     const { origin } = await serve((request) => server.fetch(request), { origin: pages.origin });
     assertEquals(await page.evaluate(broadSession, `${origin}/mcp`), expected("modern"));
     assertEquals(server.violations, []);
@@ -64,7 +71,7 @@ function browserSuite(): void {
   });
 
   test("2025-11-25 over HTTP: the same, with a session that is ended", async () => {
-    const server = createLegacyServer();
+    const server = asked = createLegacyServer();
     const cors = { origin: pages.origin, expose: sessionHeader };
     const { origin } = await serve((request) => server.fetch(request), cors);
     assertEquals(await page.evaluate(broadSession, `${origin}/mcp`), expected("legacy"));
@@ -74,6 +81,7 @@ function browserSuite(): void {
 
   for (const era of ["modern", "legacy"] as const) {
     test(`WebSocket, ${era}: the same`, async () => {
+      asked = undefined;
       const address = `${sockets?.url.replace("http:", "ws:")}/ws@browser/${era}`;
       assertEquals(await page.evaluate(broadSession, address), expected(era));
     });
@@ -186,7 +194,9 @@ async function broadSession(url: string) {
   const violation = await client.callTool("bad_output").catch((error: Error) => error.name);
   const controller = new AbortController();
   const slow = client.callTool("slow", {}, { signal: controller.signal });
-  setTimeout(() => controller.abort("called off"), 50);
+  // What is called off before it is there may never come, and then the server hears of nothing.
+  await hasSlow();
+  controller.abort("called off");
   const aborted = await slow.catch((error: unknown) => error);
   const [asked] = (await client.callTool("ask")).content;
   const watch = client.listen({ resourceUris: ["test://watched"] });
