@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { after, before, describe, test } from "node:test";
 import type { Browser } from "playwright-core";
+import { freePort } from "../../support/free_port.ts";
 import { launchChromium, skip } from "../chromium.ts";
 import { serveLoopback } from "../loopback_server.ts";
 import type { LoopbackServer } from "../loopback_server.ts";
@@ -253,7 +254,8 @@ function securitySuite(): void {
   });
 
   test("D13: a session ends with its process", async () => {
-    let other = await openDashboard();
+    // One that the system gives to nobody else, while it is let go.
+    let other = await openDashboard(await freePort());
     const { context, page: tab } = await watchedPage(browser, other.origin);
     await tab.goto(await other.link());
     await tab.waitForSelector("a.item-link");
