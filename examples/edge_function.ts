@@ -7,13 +7,17 @@
 import { connect, McpError, type Verdict } from "@causeway/mcp";
 import { createHandler, McpServer } from "@causeway/mcp/server";
 
-/** Makes the function: what `Deno.serve` takes, and with `export default { fetch }` also `deno serve`. */
-export function createEdgeFunction(mcpUrl: string): (request: Request) => Promise<Response> {
+/**
+ * Makes the function: what `Deno.serve` takes, and with `export default { fetch }` also `deno serve`.
+ *
+ * @param limit How long a forecast is waited for, in milliseconds.
+ */
+export function createEdgeFunction(mcpUrl: string, limit: number = 2_000): (request: Request) => Promise<Response> {
   // What was found out about the server is plain JSON: the next request does not ask for it again.
   let verdict: Verdict | undefined;
   return async (request) => {
     const city = new URL(request.url).searchParams.get("city") ?? "";
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(2_000)]);
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(limit)]);
     try {
       await using client = await connect(mcpUrl, { verdict, signal });
       verdict = client.verdict;
@@ -44,7 +48,10 @@ function createWeather(): McpServer {
 if (import.meta.main) {
   const listen = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const weather = Deno.serve(listen, createHandler(createWeather()));
-  const edge = Deno.serve(listen, createEdgeFunction(`http://127.0.0.1:${weather.addr.port}/mcp`));
+  const mcpUrl = `http://127.0.0.1:${weather.addr.port}/mcp`;
+  // Where there is a forecast it is seen in any case, also on a machine that stands still for a moment.
+  const [patient, hasty] = [createEdgeFunction(mcpUrl, 30_000), createEdgeFunction(mcpUrl)];
+  const edge = Deno.serve(listen, (request) => (request.url.endsWith("Atlantis") ? hasty : patient)(request));
   const seen: string[] = [];
   for (const city of ["Bern", "Bern", "Nowhere", "Atlantis"]) {
     const response = await fetch(`http://127.0.0.1:${edge.addr.port}/?city=${city}`);
