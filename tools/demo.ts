@@ -20,7 +20,7 @@ interface Tour {
   readonly echo: Call & { readonly text: string };
   readonly progress: Call & { readonly signs: number };
   readonly ask: Call & { readonly content: Record<string, string>; readonly text: string };
-  /** Takes so long that it has to be called off. */
+  /** Takes so long that it has to be called off, and tells soon that it has begun. */
   readonly slow: Call;
   /** The tool that says how many calls were called off at the server, where it has one. */
   readonly calledOff?: string | undefined;
@@ -94,7 +94,7 @@ async function officialServer(show: Show): Promise<void> {
     echo: { tool: "echo", args: { message: "hello" }, text: "Echo: hello" },
     progress: { tool: "trigger-long-running-operation", args: { duration: 0.6, steps: 4 }, signs: 4 },
     ask: { tool: "trigger-elicitation-request", args: {}, content: { name: "Ada" }, text: "Name: Ada" },
-    slow: { tool: "trigger-long-running-operation", args: { duration: 10, steps: 5 } },
+    slow: { tool: "trigger-long-running-operation", args: { duration: 15, steps: 150 } },
   });
 }
 
@@ -219,9 +219,10 @@ async function progress(client: Client, { progress: { tool, args, signs } }: Tou
 async function cancellation(client: Client, { slow, echo, calledOff }: Tour): Promise<string> {
   const stop = new AbortController();
   const reason = new Error("the user pressed Stop");
-  setTimeout(() => stop.abort(reason), 100);
+  // Its first sign says that it runs: what is called off before may never come to its server.
+  const onProgress = () => stop.abort(reason);
   const started = performance.now();
-  const caught = await client.callTool(slow.tool, slow.args, { signal: stop.signal }).then(
+  const caught = await client.callTool(slow.tool, slow.args, { signal: stop.signal, onProgress }).then(
     () => undefined,
     (error) => error,
   );

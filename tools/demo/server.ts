@@ -29,10 +29,11 @@ export function createDemoServer(name: string): McpServer {
   });
   let given = 0;
   server.tool("slow", {
-    description: "Waits",
+    description: "Says that it has begun, and waits",
     input: { type: "object", properties: { milliseconds: number }, required: ["milliseconds"] },
-  }, async ({ milliseconds }, { signal }) => {
+  }, async ({ milliseconds }, { progress, signal }) => {
     signal.addEventListener("abort", () => given++);
+    progress({ progress: 0 });
     await pause(Number(milliseconds), signal);
     return "done";
   });
