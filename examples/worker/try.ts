@@ -32,9 +32,10 @@ await using host = await serveHttp((request) => {
 const entryPoints = [fileURLToPath(new URL("worker.ts", import.meta.url))];
 const [bundle] = (await build({ entryPoints, bundle: true, minify: true, format: "esm", write: false })).outputFiles;
 assert(bundle);
+const { text: contents } = bundle;
 const worker = (name: string, more?: { readonly PATIENCE: number }) => ({
   name,
-  modules: [{ type: "ESModule" as const, path: "worker.js", contents: bundle.text }],
+  modules: [{ type: "ESModule" as const, path: "worker.js", contents }],
   compatibilityDate: "2026-05-03",
   compatibilityFlags: ["enable_request_signal"],
   bindings: { MCP_URL: `${host.url}/mcp`, ...more },
@@ -45,7 +46,7 @@ const workers = [worker("patient", { PATIENCE: 30_000 }), worker("worker")];
 const workerd = new Miniflare({ workers, cf: false });
 const ask = async (path: string, name = "patient") => {
   sent.length = 0;
-  const response = await (await workerd.getWorker(name)).fetch(`http://worker.test${path}`);
+  const response = await workerd.dispatchFetch(`http://worker.test${path}`, { headers: { "MF-Route-Override": name } });
   const seen = { status: response.status, body: await response.text(), sent: sent.join(", ") };
   console.log(`${path} → ${seen.status} ${seen.body}\n    sent: ${seen.sent}`);
   return seen;
