@@ -6,7 +6,7 @@ import { connect } from "../../src/entry/local.ts";
 import type { Client, ConnectOptions } from "../../src/entry/local.ts";
 import { InvalidParamsError, taskSupport, UrlElicitationRequiredError } from "../../mod.ts";
 import type { ElicitRequest, LogMessage, Progress, Task } from "../../mod.ts";
-import { hurriedClock } from "../support/clocks/hurried_clock.ts";
+import { leapingClock } from "../support/clocks/leaping_clock.ts";
 import { everything, isAlive, skip, startHttp, until } from "./peers.ts";
 import type { HttpPeer } from "./peers.ts";
 import { record } from "./recording.ts";
@@ -62,7 +62,7 @@ for (const mode of ["stdio", "sse", "streamableHttp"] as const) {
 
 function everythingSuite(mode: Mode): void {
   const recording = record();
-  const clock = hurriedClock();
+  const clock = leapingClock();
   const logs: LogMessage[] = [];
   const asked: ElicitRequest[] = [];
   const output = () => peers.get(mode)?.output() ?? "";
@@ -207,7 +207,7 @@ function everythingSuite(mode: Mode): void {
     await until(() => asked.length > 0, "the question");
     // The handler's answer is there in a moment: from then on the completion alone is waited for.
     await new Promise((resolve) => setTimeout(resolve, 0));
-    clock.hurry(300_000);
+    clock.leap(300_000);
     await first;
     assertStringIncludes(await textOf(call()), "completed the URL");
   });
