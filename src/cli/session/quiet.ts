@@ -62,33 +62,30 @@ export function endWhenQuiet(
     return () => clearTimeout(blind);
   }
   let members = view.membersOf(group);
-  const isOpen = view.watchOpen?.();
+  let isOpen = view.watchOpen?.();
+  let openLeft = openLooks;
   let atFirst = members && view.sleepsOf(members);
   closeInput();
   let hasStirred = false;
   let before: number | undefined;
   let quiet = 0;
-  let open = 0;
-  const look = (): void => {
-    const mayBeOpen = open < openLooks && isOpen?.() === true;
-    const now = members && view.sleepsOf(members);
-    if (mayBeOpen) {
-      open++;
-      atFirst = now;
-      timer = setTimeout(look, lookInterval);
-      return;
-    }
-    open = openLooks;
+  const isQuiet = (now: number | undefined): boolean => {
     hasStirred ||= now !== atFirst;
     quiet = now === before ? quiet + 1 : 0;
     before = now;
-    if (quiet === (hasStirred ? 2 : deafLooks)) {
-      // What it has started may be at work. While they were listed one may have woken, and start another right now.
-      const found = view.membersOf(group);
-      if (found?.join() === members?.join() && (!members || view.sleepsOf(members) === now)) return end();
-      members = found;
-      quiet = 0;
-    }
+    if (quiet < (hasStirred ? 2 : deafLooks)) return false;
+    // What it has started may be at work. While they were listed one may have woken, and start another right now.
+    const found = view.membersOf(group);
+    if (found?.join() === members?.join() && (!members || view.sleepsOf(members) === now)) return true;
+    members = found;
+    quiet = 0;
+    return false;
+  };
+  const look = (): void => {
+    if (openLeft-- === 0 || isOpen?.() === false) isOpen = undefined;
+    const now = members && view.sleepsOf(members);
+    if (isOpen) atFirst = now;
+    else if (isQuiet(now)) return end();
     timer = setTimeout(look, lookInterval);
   };
   let timer = setTimeout(look, 1);
