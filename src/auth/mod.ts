@@ -17,13 +17,17 @@ export { createOAuth } from "./oauth.ts";
 export type { OAuth, SignInOptions, SignInStatus } from "./oauth.ts";
 export { clientMetadataDocument } from "./client_document.ts";
 export type { ClientDocumentOptions, ClientMetadataDocument } from "./client_document.ts";
-export { legacyDiscovery } from "./legacy_discovery.ts";
+export { knownServers } from "./discovery/known_servers.ts";
+export type { KnownServer } from "./discovery/known_servers.ts";
+export { legacyDiscovery } from "./discovery/legacy_discovery.ts";
 export type {
   AuthorizationRequest,
   ClientMetadata,
   DiscoveryFallback,
+  KnownAuthorizationServer,
   OAuthOptions,
   PendingAuthorization,
+  ServerDiscovery,
 } from "./options.ts";
 export type * from "./seam.ts";
 export { createDpop } from "./dpop.ts";

@@ -35,6 +35,26 @@ export interface ClientMetadata {
  */
 export type DiscoveryFallback = (origin: string, fetch: GuardedFetch) => Promise<Readonly<Record<string, unknown>>>;
 
+/** An authorization server, as a program knows it. */
+export interface KnownAuthorizationServer {
+  /** Its metadata (RFC 8414). */
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly issuer: string };
+  /** What tokens are asked for, as `resource` (RFC 8707). Without it none is sent. */
+  readonly resource?: string | undefined;
+  /** The scopes to ask for where the server names none (none). */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/**
+ * Finds the authorization server of an MCP server in the program's own way; where it gives nothing, the specification's is gone.
+ *
+ * @param server The URL of the MCP server.
+ */
+export type ServerDiscovery = (
+  server: string,
+  fetch: GuardedFetch,
+) => KnownAuthorizationServer | undefined | Promise<KnownAuthorizationServer | undefined>;
+
 /** Options of {@linkcode createOAuth}. */
 export interface OAuthOptions {
   /**
@@ -76,6 +96,11 @@ export interface OAuthOptions {
   session?: string | undefined;
   /** Finds authorization servers of MCP servers without resource metadata: `legacyDiscovery` for those of 2025-03-26. */
   fallback?: DiscoveryFallback | undefined;
+  /**
+   * What you know of authorization servers that do not say all that they have to, or say otherwise, such as Microsoft Entra ID and
+   * Amazon Cognito: `knownServers` makes it. It stands above what the MCP server says.
+   */
+  discover?: ServerDiscovery | undefined;
   /** How often one operation may ask for more scopes before its refusal stands (2). */
   stepUps?: number | undefined;
   /** Sends requests to authorization servers. Default: the runtime's `fetch`. */

@@ -1,7 +1,7 @@
 /** Whose metadata is fetched: an issuer is an origin and a path, and nothing of it is dropped to make it one. */
 import { test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { fetchMetadata } from "../../src/auth/metadata.ts";
+import { fetchMetadata } from "../../src/auth/discovery/metadata.ts";
 import { createGuardedFetch } from "../../src/egress/guarded_fetch.ts";
 import { AuthorizationError } from "../../src/protocol/errors.ts";
 

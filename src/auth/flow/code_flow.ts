@@ -32,7 +32,9 @@ export async function begin(
   const fail = (reason: string) => context.failure(`Cannot sign in at "${issuer}": ${reason}`);
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
   if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
-  if (!methods?.includes("S256")) throw fail('its "code_challenge_methods_supported" does not have "S256"');
+  if (!methods?.includes("S256")) {
+    throw fail('its "code_challenge_methods_supported" does not have "S256"; if that is wrong, name it in "discover"');
+  }
   const client = await identify(context, found, server);
   const state = randomHex(context.random, 32);
   const verifier = randomHex(context.random, 32);

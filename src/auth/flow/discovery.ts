@@ -9,7 +9,7 @@ import type { McpError } from "../../protocol/errors.ts";
 import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 import { isTexts } from "../../protocol/json_rpc.ts";
 import { failure } from "../failure.ts";
-import { fetchMetadata, lookAt } from "../metadata.ts";
+import { fetchMetadata, lookAt } from "../discovery/metadata.ts";
 import type { ServerMetadata } from "../seam.ts";
 import type { OAuthContext } from "./context.ts";
 import { readUrl } from "../../egress/url.ts";
@@ -45,12 +45,17 @@ export async function discover(
   options: DiscoveryOptions,
 ): Promise<Discovered> {
   const fetch = context.guarded(server);
-  const document = await findResource(fetch, server, options.metadataUrl, context.options.fallback);
+  const { discover: ownWay, fallback } = context.options;
+  const own = await ownWay?.(server, fetch);
+  const document = own ? undefined : await findResource(fetch, server, options.metadataUrl, fallback);
   if (!document) {
-    return {
-      metadata: checkMetadata(await findWithoutResource(context, server, fetch), context, server),
-      ...withoutResource,
-    };
+    const { metadata, resource, scopes = [] } = own ?? { metadata: await fallback?.(new URL(server).origin, fetch) };
+    if (metadata) return { metadata: checkMetadata(metadata, context, server), resource, scopes };
+    throw failure(
+      `Cannot sign in to "${
+        urlWithoutQuery(server)
+      }": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
+    );
   }
   const { resource, authorization_servers: issuers, scopes_supported } = document;
   const scopes = scopes_supported ?? [];
@@ -73,21 +78,6 @@ export async function discover(
   ];
   const metadata = checkMetadata(await fetchMetadata(issuer, fetch, undefined, known), context, server);
   return { metadata, resource, scopes };
-}
-
-const withoutResource = { resource: undefined, scopes: [] };
-
-async function findWithoutResource(
-  { options }: OAuthContext,
-  server: string,
-  fetch: GuardedFetch,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (options.fallback) return await options.fallback(new URL(server).origin, fetch);
-  throw failure(
-    `Cannot sign in to "${
-      urlWithoutQuery(server)
-    }": it has no resource metadata (RFC 9728); a server of 2025-03-26 needs "fallback"`,
-  );
 }
 
 /** The metadata of the resource: from where the challenge says, else from the places that the specification names, in their order. */
@@ -142,7 +132,7 @@ function checkMetadata(
 ): ServerMetadata {
   const policy = context.policy(server);
   const issuer = String(document["issuer"]);
-  const kept: Record<string, unknown> = {};
+  const kept: ServerMetadata & Record<string, unknown> = { issuer };
   const keep = (field: string, judge: (value: unknown) => string | undefined): void => {
     const value = document[field] ?? undefined;
     const reason = value === undefined ? undefined : judge(value);
@@ -160,7 +150,7 @@ function checkMetadata(
   for (const name of endpoints) keep(`${name}_endpoint`, judgePlace);
   for (const name of lists) keep(`${name}_supported`, (value) => isTexts(value) ? undefined : "a list of texts");
   for (const name of flags) {
-    keep(`${name}_supported`, (value) => typeof value === "boolean" ? undefined : "true or false");
+    keep(`${name}_supported`, (value) => value === !!value ? undefined : "true or false");
   }
-  return { issuer, ...kept };
+  return kept;
 }

@@ -81,7 +81,9 @@ export function isKnownClient(value: unknown): value is KnownClient {
 /** Tells whether it is a {@linkcode ServerRecord}. */
 export function isServerRecord(value: object): value is ServerRecord {
   const { issuer, resource, metadata, scopes }: Raw = { ...value };
-  return typeof issuer === "string" && isTextOrMissing(resource) && isMetadata(metadata) && isTexts(scopes);
+  // The fields of the metadata were looked at when it came.
+  return typeof issuer === "string" && isTextOrMissing(resource) && isObject(metadata) &&
+    typeof metadata.issuer === "string" && isTexts(scopes);
 }
 
 /** Tells whether it is a {@linkcode TokenRecord}. */
@@ -93,12 +95,7 @@ export function isTokenRecord(value: object): value is TokenRecord {
 
 /** Tells whether it is a {@linkcode PendingRecord}. */
 export function isPendingRecord(value: object): value is PendingRecord {
-  const { state, verifier, server, redirectUri, resource, metadata, scopes, client, expiresAt }: Raw = { ...value };
-  return isTexts([state, verifier, server, redirectUri]) && isTextOrMissing(resource) && isMetadata(metadata) &&
-    isTexts(scopes) && isKnownClient(client) && Number.isFinite(expiresAt);
-}
-
-/** Its fields were looked at when it came. */
-function isMetadata(value: unknown): value is ServerMetadata {
-  return isObject(value) && typeof value.issuer === "string";
+  const { state, verifier, server, redirectUri, client, expiresAt }: Raw = { ...value };
+  return isTexts([state, verifier, server, redirectUri]) && isServerRecord({ issuer: "", ...value }) &&
+    isKnownClient(client) && Number.isFinite(expiresAt);
 }

@@ -7,7 +7,7 @@ import { isLoopbackHost } from "../../egress/address.ts";
 import { Redactor, urlWithoutQuery } from "../../egress/redact.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { excerpt } from "../../protocol/excerpt.ts";
-import { fetchMetadata } from "../metadata.ts";
+import { fetchMetadata } from "../discovery/metadata.ts";
 import { parseObject } from "../parse.ts";
 import type { GrantContext, OAuthClient } from "../seam.ts";
 import { authenticationOf } from "../authentication.ts";

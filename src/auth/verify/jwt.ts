@@ -20,7 +20,7 @@ import { checkClockTolerance } from "../../protocol/limits.ts";
 import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
-import { fetchMetadata } from "../metadata.ts";
+import { fetchMetadata } from "../discovery/metadata.ts";
 import { createVerifierParts, type VerifierOptions, type VerifierParts } from "./options.ts";
 
 /** Signatures by public keys: with a shared secret, whoever verifies could forge. */

@@ -143,6 +143,10 @@ function inOurWords(redirectUri: string | undefined): (error: unknown) => never 
     ],
     ['; set "client" to one that it knows', `; ${client}`],
     ['; if that is right, name it in "issuers"', "; if that is right, name it with --issuer"],
+    [
+      '; if that is wrong, name it in "discover"',
+      '; if it knows PKCE all the same, say so in a config: "oauth": { "issuer": …, "metadata": { "code_challenge_methods_supported": ["S256"] } }',
+    ],
     [', expected a "client_id"', `; where it registers nobody, ${client}`],
     ['; name the "issuer" of each', "; name each with --issuer"],
   ];

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DeviceCodePrompt } from "../../auth/grants/device_code.ts";
+import type { KnownServer } from "../../auth/discovery/known_servers.ts";
 import type { OAuth as WholeOAuth } from "../../auth/oauth.ts";
 import type { OAuthOptions } from "../../auth/options.ts";
 import type { OAuthClient } from "../../auth/seam.ts";
@@ -23,6 +24,8 @@ export interface OAuthSettings
   extends Readonly<Pick<OAuthOptions, "redirectUri" | "clientMetadataUrl" | "issuers" | "scopes">> {
   /** Where it is kept; none: with this process it is forgotten. */
   readonly store?: Store | undefined;
+  /** The authorization servers that a config knows, by the servers. */
+  readonly known?: Readonly<Record<string, KnownServer>> | undefined;
   /** A program that signs in by itself. */
   readonly program?: ProgramSignIn | undefined;
   readonly client?: OAuthClient | undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 import { hasCredentials, signInSettings } from "../../hub/config/sign_in_settings.ts";
-import type { SignInSettings } from "../../hub/config/sign_in_settings.ts";
+import type { SignInSettings, UnmadeSettings } from "../../hub/config/sign_in_settings.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { resolveTarget } from "../target/target.ts";
@@ -25,7 +25,7 @@ export function shownAddress(server: string): string {
 export interface ServerTarget {
   /** Its address, as sign-ins call it. */
   readonly server: string;
-  readonly own: SignInSettings;
+  readonly own: SignInSettings & Pick<UnmadeSettings, "known">;
 }
 
 /**

@@ -64,7 +64,7 @@ export async function openKept(
   world: AuthWorld,
   store: Store,
   kept: KeptSignIn,
-  { own, ...extra }: Partial<OAuthSettings> & { readonly own?: SignInSettings } = {},
+  { own, ...extra }: Partial<OAuthSettings> & { readonly own?: ServerTarget["own"] } = {},
 ): Promise<OAuth> {
   const { clientMetadataUrl, scopes, redirectUri, issuer, legacy } = kept;
   const client = await clientOf(world, kept, own);
@@ -76,6 +76,7 @@ export async function openKept(
     ...(redirectUri !== undefined && { redirectUri }),
     ...((issuer ?? own?.issuers) !== undefined && { issuers: [issuer ?? [], own?.issuers ?? []].flat() }),
     ...(legacy === true && { legacy }),
+    ...(own?.known && { known: { [kept.server]: own.known } }),
     ...extra,
   });
 }

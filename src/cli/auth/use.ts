@@ -38,10 +38,14 @@ export async function findSignIn(
   const own = signInSettings(entry?.server.signIn);
   if (typeof target !== "string" || hasCredentials(headers) || !own) return undefined;
   const server = serverAddress(target);
-  const { program, scopes } = own;
+  const { program, scopes, known } = own;
   if (program) {
     const name = entry?.words.replace(/ --config .*$/s, "") ?? server;
-    const oauth = await openProgram(world, { program, ...(scopes && { scopes }) }, name);
+    const oauth = await openProgram(
+      world,
+      { program, ...(scopes && { scopes }), ...(known && { known: { [server]: known } }) },
+      name,
+    );
     return { oauth, program: program.clientId, kept: { server } };
   }
   let found: { kept: KeptSignIn; store: Store } | undefined;

@@ -22,8 +22,8 @@ export const systemWorld: AuthWorld = {
     };
     return ownStore(new LateStore(load));
   },
-  async openOAuth({ showCode, program, legacy, ...settings }) {
-    const [{ createOAuth, deviceCode, legacyDiscovery }, { systemResolve }] = await Promise.all([
+  async openOAuth({ showCode, program, legacy, known, ...settings }) {
+    const [{ createOAuth, deviceCode, knownServers, legacyDiscovery }, { systemResolve }] = await Promise.all([
       import("../../auth/mod.ts"),
       import("../../runtime/children/child.ts"),
     ]);
@@ -31,6 +31,7 @@ export const systemWorld: AuthWorld = {
       ...settings,
       resolve: systemResolve,
       ...(legacy && { fallback: legacyDiscovery }),
+      ...(known && { discover: knownServers(known) }),
       ...(showCode && { grant: deviceCode({ onCode: showCode }) }),
       ...(program && { grant: (await import("../../auth/grants/configured.ts")).configuredGrant(program) }),
     });

@@ -5,7 +5,7 @@
  */
 import type { LanguageModel } from "../../agent/model/seam.ts";
 import type { DurableRuns } from "../../agent/runs/options.ts";
-import { configuredGrant, createMemoryStore, createOAuth } from "../../auth/mod.ts";
+import { configuredGrant, createMemoryStore, createOAuth, knownServers } from "../../auth/mod.ts";
 import type { OAuth } from "../../auth/mod.ts";
 import { authForConfig } from "../../hub/config/auth.ts";
 import type { ReadServer } from "../../hub/config/types.ts";
@@ -173,7 +173,7 @@ function signInsOf(
   const auth = authForConfig(
     notes,
     (own, server) => Object.keys(own).length ? create(own, `server ${server}`) : rest,
-    { grant: configuredGrant },
+    { grant: configuredGrant, discover: knownServers },
   );
   return { auth, of: (server) => auth(server) ?? rest };
 }

@@ -4,6 +4,8 @@
  * @module
  */
 import type { ConfiguredProgram } from "../../auth/grants/configured.ts";
+import type { KnownServer } from "../../auth/discovery/known_servers.ts";
+import type { ServerDiscovery } from "../../auth/options.ts";
 import type { Grant } from "../../auth/seam.ts";
 import type { Authorizer } from "../../ports.ts";
 import { hasCredentials, signInSettings } from "./sign_in_settings.ts";
@@ -17,8 +19,9 @@ import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
  * @param servers What `readHubConfig` found.
  * @param create Makes what signs in, once for each: `createOAuth`, with your own options in front.
  * @param options `grant` makes the grant of a program (`"type": "client_credentials"`): `configuredGrant` of `@causeway/mcp/auth`.
+ * `discover` makes something of `resource`, `metadata` and `metadataUrl` (`authServerMetadataUrl`): `knownServers` of it.
  * @returns What signs in to a server, by its name; the same each time, so that it can finish what it began. It throws a `TypeError`
- * for a program whose secret or key cannot be used, or for which there is no `options.grant`.
+ * for a program whose secret or key cannot be used, and for what there is no `options.grant` or `options.discover`.
  *
  * @example A client that the authorization server knows
  * ```ts
@@ -39,7 +42,10 @@ import type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
 export function authForConfig<Auth extends Authorizer>(
   servers: Readonly<Record<string, SignedInServer>>,
   create: (own: SignInSettings, server: string) => Auth,
-  { grant }: { readonly grant?: ((program: ConfiguredProgram) => Grant) | undefined } = {},
+  { grant, discover }: {
+    readonly grant?: ((program: ConfiguredProgram) => Grant) | undefined;
+    readonly discover?: ((servers: Readonly<Record<string, KnownServer>>) => ServerDiscovery) | undefined;
+  } = {},
 ): (server: string) => Auth | undefined {
   const made = new Map<string, Auth>();
   return (name) => {
@@ -48,13 +54,17 @@ export function authForConfig<Auth extends Authorizer>(
     if (!settings || hasCredentials(server?.headers)) return undefined;
     // What is the same for all is under no server's name.
     const key = Object.keys(settings).length > 0 ? `server ${name}` : "";
-    const { program, ...own } = settings;
-    if (program && !grant) {
-      throw new TypeError(
-        `Cannot sign in to "${name}" as a program: give authForConfig "grant: configuredGrant" of @causeway/mcp/auth`,
-      );
-    }
-    const auth = made.get(key) ?? create({ ...own, ...(program && { grant: grant?.(program) }) }, name);
+    const { program, known, ...own } = settings;
+    const need = (what: string, option: string) =>
+      new TypeError(`Cannot sign in to "${name}" ${what}: give authForConfig "${option}" of @causeway/mcp/auth`);
+    if (program && !grant) throw need("as a program", "grant: configuredGrant");
+    if (known && !discover) throw need("at the authorization server of its config", "discover: knownServers");
+    const whole = {
+      ...own,
+      ...(program && { grant: grant?.(program) }),
+      ...(known && { discover: discover?.({ [server?.url ?? ""]: known }) }),
+    };
+    const auth = made.get(key) ?? create(whole, name);
     made.set(key, auth);
     return auth;
   };

@@ -14,6 +14,7 @@ export type { SignedInServer, SignInSettings } from "./sign_in_settings.ts";
 export type {
   ConfigProblem,
   ConfigProblemCode,
+  ConfiguredServer,
   InputDefinition,
   Platform,
   ReadConfig,

@@ -3,22 +3,34 @@
  *
  * @module
  */
+import type { KnownServer } from "../../auth/discovery/known_servers.ts";
 import type { OAuthOptions } from "../../auth/options.ts";
 import type { OAuthClient } from "../../auth/seam.ts";
 import type { ReadServer, SignIn } from "./types.ts";
 
 /** What a config says of one sign-in, as `createOAuth` takes it: only what is there. */
 export interface SignInSettings
-  extends Pick<OAuthOptions, "clientMetadataUrl" | "grant" | "issuers" | "redirectUri" | "scopes"> {
+  extends Pick<OAuthOptions, "clientMetadataUrl" | "discover" | "grant" | "issuers" | "redirectUri" | "scopes"> {
   /** The client that the authorization server knows. */
   client?: OAuthClient;
 }
 
 /** A server of a config, as far as signing in goes. */
-export type SignedInServer = Pick<ReadServer, "headers" | "signIn">;
+export type SignedInServer = Pick<ReadServer, "headers" | "signIn"> & {
+  /** Its address: a program has none. */
+  readonly url?: string | undefined;
+};
 
 /** A program that signs in by itself. */
 export type ProgramSignIn = Extract<SignIn, { readonly type: "client_credentials" }>;
+
+/** What has to be made something of before `createOAuth` takes it: who needs it loads what does. */
+export interface UnmadeSettings {
+  /** The program that a grant is made for. */
+  program?: ProgramSignIn;
+  /** The authorization server that a discovery is made for. */
+  known?: KnownServer;
+}
 
 /**
  * What a config says of a sign-in, as `createOAuth` takes it; undefined where nobody is to sign in.
@@ -27,11 +39,13 @@ export type ProgramSignIn = Extract<SignIn, { readonly type: "client_credentials
  */
 export function signInSettings(
   signIn: SignIn = { type: "oauth" },
-): SignInSettings & { program?: ProgramSignIn } | undefined {
+): SignInSettings & UnmadeSettings | undefined {
   if (signIn.type === "none") return undefined;
-  // What makes a grant of it is loaded by who needs it.
-  if (signIn.type === "client_credentials") return { program: signIn, ...(signIn.scopes && { scopes: signIn.scopes }) };
-  const { clientId, clientSecret, issuer, scopes, clientMetadataUrl, callbackPort } = signIn;
+  const { issuer, scopes, metadataUrl, metadata, resource } = signIn;
+  const isKnown = (metadataUrl ?? metadata ?? resource) !== undefined;
+  const usual = { ...(scopes && { scopes }), ...(isKnown && { known: { issuer, metadataUrl, metadata, resource } }) };
+  if (signIn.type === "client_credentials") return { program: signIn, ...usual };
+  const { clientId, clientSecret, clientMetadataUrl, callbackPort } = signIn;
   // `localhost` is what the clients of editors with such a port are registered with.
   const redirectUri = signIn.redirectUri ??
     (callbackPort === undefined ? undefined : `http://localhost:${callbackPort}/callback`);
@@ -40,7 +54,7 @@ export function signInSettings(
     ...(clientId === undefined && issuer !== undefined && { issuers: [issuer] }),
     ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
     ...(redirectUri !== undefined && { redirectUri }),
-    ...(scopes && { scopes }),
+    ...usual,
   };
 }
 

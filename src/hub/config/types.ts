@@ -4,15 +4,19 @@
  * @module
  */
 import type { ConfiguredProgram } from "../../auth/grants/configured.ts";
+import type { KnownServer } from "../../auth/discovery/known_servers.ts";
 import type { LocalServer, RemoteServer } from "../seam.ts";
 
 /** The systems between which paths differ. */
 export type Platform = "mac" | "linux" | "windows";
 
+/** What a config knows of an authorization server beside its issuer: `knownServers` takes it. */
+export type ConfiguredServer = Pick<KnownServer, "metadata" | "metadataUrl" | "resource">;
+
 /** How a config wants one to sign in. Its texts are filled in already; the secret is among `secrets`. */
 export type SignIn =
   | { readonly type: "none" }
-  | {
+  | ConfiguredServer & {
     /** By OAuth, with what the config says of it; nothing of it is needed. */
     readonly type: "oauth";
     /** The client that the authorization server knows. */
@@ -30,7 +34,7 @@ export type SignIn =
     /** The URL of the document that names the client. */
     readonly clientMetadataUrl?: string | undefined;
   }
-  | ConfiguredProgram & {
+  | ConfiguredServer & ConfiguredProgram & {
     /** As a program of its own, where nobody signs in (RFC 6749, section 4.4). */
     readonly type: "client_credentials";
     /** What to ask for. */

@@ -2,7 +2,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { createJwtVerifier } from "../../../src/auth/mod.ts";
-import { fetchMetadata } from "../../../src/auth/metadata.ts";
+import { fetchMetadata } from "../../../src/auth/discovery/metadata.ts";
 import { createGuardedFetch } from "../../../src/egress/guarded_fetch.ts";
 import type { Fetch } from "../../../src/ports.ts";
 import { EgressDeniedError, RedirectRefusedError } from "../../../src/protocol/errors.ts";

@@ -151,3 +151,59 @@ describe("causeway login at an authorization server that names itself otherwise 
     assertEquals(two.world.log.count("/token"), 0);
   });
 });
+
+describe("causeway login at an authorization server that does not say all that it has to", () => {
+  test("says how, and what it says works: in all commands, and when the token is over", async () => {
+    await using served = await serveWorld();
+    const { world, url, issuer, folder, run } = served;
+    const port = String(await freePort());
+    const redirectUri = `http://127.0.0.1:${port}/callback`;
+    Object.assign(world.server.knobs, {
+      metadata: { code_challenge_methods_supported: undefined },
+      resources: [],
+      needsResource: false,
+    });
+    world.resource.knobs.takesUnbound = true;
+    world.server.clients.add({ id: "my-app", redirectUris: [redirectUri] });
+    const refused = await run(["login", url, "--no-open", "--client-id", "my-app", "--port", port]);
+    const say = '"oauth": { "issuer": …, "metadata": { "code_challenge_methods_supported": ["S256"] } }';
+    assertEquals(refused.code, 3);
+    assertEquals(
+      refused.err.endsWith(`; if it knows PKCE all the same, say so in a config: ${say}\n`),
+      true,
+      refused.err,
+    );
+    const file = join(folder, "config.json");
+    const said = { issuer, metadata: { code_challenge_methods_supported: ["S256"] }, resource: "" };
+    const oauth = { clientId: "my-app", redirectUri, ...said };
+    writeFileSync(file, JSON.stringify({ mcpServers: { one: { url, oauth } } }));
+    const page = async (text: string): Promise<void> => {
+      const address = /open this page:\n(\S+)\n/.exec(text)?.[1];
+      if (address !== undefined) await (await fetch(await world.person.follow(address))).text();
+    };
+    const one = ["one", "--config", file];
+    const done = await run(["login", ...one, "--no-open"], (text) => void page(text));
+    assertEquals(done.code, 0, done.err);
+    assertEquals((await run(["tools", ...one])).code, 0);
+    // What was found is kept with the sign-in: its address is enough from then on.
+    assertEquals((await run(["tools", url])).code, 0);
+  });
+
+  test("a program of a config gets its token there too", async () => {
+    await using served = await serveWorld();
+    const { world, url, issuer, folder, run } = served;
+    Object.assign(world.server.knobs, { resources: [], needsResource: false });
+    world.resource.knobs.takesUnbound = true;
+    const grantTypes = ["client_credentials"];
+    world.server.clients.add({ id: "nightly", secret: "s3cret-of-nightly", grantTypes });
+    const file = join(folder, "config.json");
+    const auth = { type: "client_credentials", clientId: "nightly", clientSecret: "${NIGHTLY}", issuer };
+    const servers = { bare: { url, auth }, known: { url, auth: { ...auth, resource: "" } } };
+    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+    const env = { NIGHTLY: "s3cret-of-nightly" };
+    const refused = await run(["tools", "bare", "--config", file], undefined, { env });
+    assertEquals([refused.code, refused.err.includes("invalid_target")], [3, true], refused.err);
+    const listed = await run(["tools", "known", "--config", file], undefined, { env });
+    assertEquals(listed.code, 0, listed.err);
+  });
+});

@@ -1,8 +1,9 @@
 /** How a config wants one to sign in, as what signs in. */
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch, assertStrictEquals, assertThrows } from "@std/assert";
-import { configuredGrant, createOAuth } from "../../../src/auth/mod.ts";
+import { configuredGrant, createOAuth, knownServers } from "../../../src/auth/mod.ts";
 import type { OAuth } from "../../../src/auth/mod.ts";
+import type { GuardedFetch } from "../../../src/egress/guarded_fetch.ts";
 import { authForConfig } from "../../../src/hub/config/auth.ts";
 import type { SignInSettings } from "../../../src/hub/config/sign_in_settings.ts";
 import { readHubConfig } from "../../../src/hub/config/read.ts";
@@ -20,7 +21,7 @@ function made(mcpServers: Record<string, object>) {
   const auth = authForConfig(servers, (own, server) => {
     settings[server] = own;
     return createOAuth({ redirectUri, ...own });
-  }, { grant: configuredGrant });
+  }, { grant: configuredGrant, discover: knownServers });
   return { auth, settings };
 }
 
@@ -104,6 +105,44 @@ describe("authForConfig", () => {
       // A secret of nobody.
       secret: {},
     });
+  });
+
+  test("what a config knows of an authorization server, under our names and under those of others", async () => {
+    const issuer = "https://as.example";
+    const endpoints = { authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t` };
+    const metadata = { ...endpoints, code_challenge_methods_supported: ["S256"] };
+    const program = { type: "client_credentials", clientId: "nightly", clientSecret: "${SECRET}", issuer };
+    const places = { authServerMetadataUrl: "https://documents.example/theirs.json" };
+    const { auth, settings } = made({
+      plain: { url, oauth: { issuer, metadata, resource: "" } },
+      named: { url, oauth: { issuer, metadata, resource: "${SECRET}" } },
+      program: { url, auth: { ...program, metadata, resource: "api://one" } },
+      theirs: { url, oauth: places },
+    });
+    for (const name of ["plain", "named", "program", "theirs"]) assert(auth(name));
+    const asked: string[] = [];
+    const fetch: GuardedFetch = async (address) => {
+      asked.push(address);
+      const body = await Promise.resolve(new Uint8Array());
+      return { status: 200, headers: new Headers(), text: JSON.stringify({ issuer }), body, url: address };
+    };
+    const found = async (name: string) => await settings[name]?.discover?.(url, fetch);
+    assertEquals(await found("plain"), { metadata: { ...metadata, issuer }, resource: undefined, scopes: undefined });
+    assertEquals((await found("named"))?.resource, "s3cret");
+    assertEquals((await found("program"))?.resource, "api://one");
+    assertEquals([settings.plain?.issuers, settings.program?.issuers, asked], [[issuer], undefined, []]);
+    assertEquals(await found("theirs"), { metadata: { issuer }, resource: url, scopes: undefined });
+    assertEquals(asked, [places.authServerMetadataUrl]);
+    assertEquals(await settings.plain?.discover?.("https://other.example/mcp", fetch), undefined);
+  });
+
+  test("what a config knows of an authorization server is not lost where nothing is made of it", () => {
+    const read = readHubConfig({ mcpServers: { one: { url, oauth: { metadataUrl: "https://as.example/m" } } } }, {
+      environment: {},
+    });
+    const auth = authForConfig(read.servers, (own) => createOAuth({ redirectUri, ...own }));
+    assertThrows(() => auth("one"), TypeError, 'Cannot sign in to "one" at the authorization server of its config: ');
+    assertThrows(() => auth("one"), TypeError, '"discover: knownServers" of @causeway/mcp/auth');
   });
 
   test("one for all that say nothing of their own, each time the same; none where nobody is to sign in", () => {

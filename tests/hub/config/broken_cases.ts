@@ -294,6 +294,34 @@ export const noServer: readonly Case[] = [
     { url: "https://example.com", oauth: { issuer: "example" } },
     ".oauth.issuer: this is no URL: expected one like https://example.com/",
   ],
+  [
+    { url: "https://example.com", oauth: { metadataUrl: "metadata.json" } },
+    ".oauth.metadataUrl: this is no URL: expected one like https://example.com/",
+  ],
+  [
+    { url: "https://example.com", oauth: { authServerMetadataUrl: 5 } },
+    ".oauth.authServerMetadataUrl: expected a text, found a number: write it in double quotes",
+  ],
+  [
+    { url: "https://example.com", oauth: { issuer: "https://as.example", metadata: ["S256"] } },
+    '.oauth.metadata: expected fields of RFC 8414 without "issuer", as in { "code_challenge_methods_supported": ["S256"] }',
+  ],
+  [
+    { url: "https://example.com", oauth: { issuer: "https://as.example", metadata: { issuer: "https://as.example" } } },
+    '.oauth.metadata: expected fields of RFC 8414 without "issuer", as in { "code_challenge_methods_supported": ["S256"] }',
+  ],
+  [
+    { url: "https://example.com", oauth: { issuer: "https://as.example", metadata: { jwks: {} } } },
+    '.oauth.metadata: expected fields of RFC 8414 without "issuer", as in { "code_challenge_methods_supported": ["S256"] }',
+  ],
+  [
+    { url: "https://example.com", oauth: { resource: "" } },
+    ".oauth.issuer: it is missing: expected the authorization server that this is about",
+  ],
+  [
+    { url: "https://example.com", oauth: { issuer: "https://as.example", resource: false } },
+    ".oauth.resource: expected a text, found false: write it in double quotes",
+  ],
   [{ source: "extension", settings: {} }, ": an extension of Zed brings it along: it cannot be used from here"],
 ];
 /** What can be used all the same. */

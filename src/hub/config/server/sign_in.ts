@@ -3,32 +3,36 @@
  *
  * @module
  */
-import { isObject } from "../../../protocol/json_rpc.ts";
+import { isObject, isTexts } from "../../../protocol/json_rpc.ts";
 import type { Entry } from "./entry.ts";
 import { didYouMean } from "../nearest.ts";
 import { kindOf, quoted } from "../problems.ts";
-import type { SignIn } from "../types.ts";
+import type { ConfiguredServer, SignIn } from "../types.ts";
 import { readUrl } from "../../../egress/url.ts";
 
 /** What is read, by the names in configs. */
-const texts: ReadonlyMap<string, "clientId" | "clientSecret" | "issuer" | "redirectUri" | "clientMetadataUrl"> =
-  new Map([
-    ["clientId", "clientId"],
-    ["CLIENT_ID", "clientId"],
-    ["clientSecret", "clientSecret"],
-    ["CLIENT_SECRET", "clientSecret"],
-    ["issuer", "issuer"],
-    ["redirectUri", "redirectUri"],
-    ["clientMetadataUrl", "clientMetadataUrl"],
-  ]);
+const texts: ReadonlyMap<
+  string,
+  "clientId" | "clientSecret" | "issuer" | "redirectUri" | "clientMetadataUrl"
+> = new Map([
+  ["clientId", "clientId"],
+  ["CLIENT_ID", "clientId"],
+  ["clientSecret", "clientSecret"],
+  ["CLIENT_SECRET", "clientSecret"],
+  ["issuer", "issuer"],
+  ["redirectUri", "redirectUri"],
+  ["clientMetadataUrl", "clientMetadataUrl"],
+]);
 const urls: readonly string[] = ["issuer", "redirectUri", "clientMetadataUrl"];
+/** What is known of the authorization server: ours, and Claude Code's name for where its metadata is. */
+const ofServers: readonly string[] = ["metadata", "resource", "metadataUrl", "authServerMetadataUrl"];
 /** What others know besides: it is found out by asking. */
 const passedOver: readonly string[] = [
-  ...["authServerMetadataUrl", "authorizationUrl", "tokenUrl", "registrationUrl", "tokenParamName", "audiences"],
+  ...["authorizationUrl", "tokenUrl", "registrationUrl", "tokenParamName", "audiences"],
 ];
 /** A program has nobody who comes back to it. */
 const ofPrograms: readonly string[] = ["privateKey", "algorithm", "keyId"];
-const known: readonly string[] = ["type", "enabled", "token", "scopes", "callbackPort", ...texts.keys()];
+const known: readonly string[] = ["type", "enabled", "token", "scopes", "callbackPort", ...ofServers, ...texts.keys()];
 
 /** Reads `auth` and `oauth`; a bearer token is given apart. */
 export function readSignIn(entry: Entry): { signIn?: SignIn; token?: string } {
@@ -104,7 +108,36 @@ function readOAuth(entry: Entry, field: string, value: Record<string, unknown>):
     type: "oauth",
     ...Object.fromEntries(found),
     ...(names && { scopes: names }),
+    ...readServer(entry, field, value),
     ...(isPort && { callbackPort: Number(callbackPort) }),
+  };
+}
+
+/** What it knows of the authorization server itself. */
+function readServer(entry: Entry, field: string, value: Record<string, unknown>): ConfiguredServer {
+  const { metadata, resource, issuer } = value;
+  const isListed = (one: unknown) => ["string", "boolean"].includes(typeof one) || isTexts(one);
+  const isMetadata = isObject(metadata) && !("issuer" in metadata) && Object.values(metadata).every(isListed);
+  if (metadata !== undefined && !isMetadata) {
+    entry.error(
+      [field, "metadata"],
+      () => 'expected fields of RFC 8414 without "issuer", as in { "code_challenge_methods_supported": ["S256"] }',
+    );
+  }
+  const [place] = ofServers.slice(2).filter((name) => value[name] !== undefined);
+  const metadataUrl = place && entry.text([field, place], value[place]);
+  if (place && metadataUrl !== undefined && !readUrl(metadataUrl)) {
+    entry.error([field, place], () => "this is no URL: expected one like https://example.com/");
+  }
+  // Nothing is a resource too: then none is named.
+  const named = resource === undefined ? undefined : entry.fill([field, "resource"], resource);
+  if ((metadata ?? named) !== undefined && (issuer ?? place) === undefined) {
+    entry.error([field, "issuer"], () => "it is missing: expected the authorization server that this is about");
+  }
+  return {
+    ...(isMetadata && { metadata }),
+    ...(metadataUrl !== undefined && { metadataUrl }),
+    ...(named !== undefined && { resource: named }),
   };
 }
 
@@ -151,5 +184,5 @@ function readProgram(entry: Entry, field: string, value: Record<string, unknown>
   const { clientId } = found;
   if (clientId === undefined) return undefined;
   const said = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== undefined));
-  return { ...said, type: "client_credentials", clientId };
+  return { ...said, ...readServer(entry, field, value), type: "client_credentials", clientId };
 }

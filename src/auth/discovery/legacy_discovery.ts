@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import { failure } from "./failure.ts";
-import { parseObject } from "./parse.ts";
+import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
+import { failure } from "../failure.ts";
+import { parseObject } from "../parse.ts";
 
 /**
  * Finds what a server of 2025-03-26 has: the metadata at its origin, else the endpoints by their usual names. The `fallback`

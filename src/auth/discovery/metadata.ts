@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { GuardedFetch } from "../egress/guarded_fetch.ts";
-import { urlWithoutQuery } from "../egress/redact.ts";
-import { readUrl } from "../egress/url.ts";
-import { LimitExceededError, type McpError, RedirectRefusedError } from "../protocol/errors.ts";
-import { failure } from "./failure.ts";
-import { parseObject } from "./parse.ts";
+import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
+import { urlWithoutQuery } from "../../egress/redact.ts";
+import { readUrl } from "../../egress/url.ts";
+import { LimitExceededError, type McpError, RedirectRefusedError } from "../../protocol/errors.ts";
+import { failure } from "../failure.ts";
+import { parseObject } from "../parse.ts";
 
 /**
  * Fetches the metadata of an authorization server: from the places that the specification names, in their order.
