@@ -45,7 +45,7 @@ import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
 import { type ListOptions, takeTools } from "./tools.ts";
-import { isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
+import { askOverHttp, isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
  * A client of one MCP server. Every verb rejects with an `McpError` when the protocol or the connection fails, and with
@@ -378,7 +378,7 @@ export class Client extends CoreClient {
     if (this.#known?.expires as number <= this.clock.now()) this.#known = undefined;
     try {
       if (this.#known?.binding && fallback && !isChannel && !this.closed) throw null;
-      return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : undefined);
+      return await openAs(this.#known, parts) ?? await negotiate(parts, isChannel ? features?.pipes : askOverHttp);
     } catch (first) {
       if (!fallback || isChannel || (first && (this.closed || !isWrongBinding(first)))) throw first;
       parts.transport = this.parts.transport = fallback();

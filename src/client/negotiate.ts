@@ -6,11 +6,8 @@
  */
 import {
   type ConnectionClosedError,
-  HeaderMismatchError,
-  HttpStatusError,
-  MissingCapabilityError,
-  ProtocolViolationError,
-  RpcError,
+  type HttpStatusError,
+  type RpcError,
   UnsupportedVersionError,
 } from "../protocol/errors.ts";
 import { metaPrefix } from "../protocol/modern.ts";
@@ -59,17 +56,20 @@ export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp
   return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
 }
 
-async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+/** Asks a server over HTTP; what is no evidence of an era is thrown. */
+export async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
   try {
     return await discover(probe, parts);
   } catch (error) {
+    const { blocked, status, rpcCode } = error as Partial<ConnectionClosedError & RpcError>;
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
-    if (
-      (error instanceof HeaderMismatchError || error instanceof MissingCapabilityError) && error.status === 400
-    ) return probe;
+    if (status === 400 && /^-3202[01]$/.test(rpcCode as never)) return probe;
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
-    if (!(error as Partial<ConnectionClosedError>).blocked && !isLegacyAnswer(error)) throw error;
-    return undefined;
+    if (!blocked && !isLegacyAnswer(error)) throw error;
+    // Where no session opens either, it had broken.
+    return new LegacySession(parts).open().catch((other) => {
+      throw status as number > 499 ? error : other;
+    });
   }
 }
 
@@ -86,8 +86,8 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
 }
 
 /**
- * What a server answers that knows nothing of `server/discover`: any other error, a refused POST, a result of another
- * shape; or -32022 with a list that holds handshake revisions and no modern one.
+ * What a server answers that knows nothing of `server/discover`: any other error, a refused POST, a result of another shape; or
+ * -32022 with a list that holds handshake revisions and no modern one. Some say of what they do not know that they have broken (500).
  */
 export function isLegacyAnswer(error: unknown): boolean | Revision | undefined {
   if (error instanceof UnsupportedVersionError) {
@@ -95,8 +95,6 @@ export function isLegacyAnswer(error: unknown): boolean | Revision | undefined {
     return !supported.length ||
       (!commonRevision(modernRevisions, supported) && commonRevision(legacyRevisions, supported));
   }
-  if (error instanceof RpcError || error instanceof HttpStatusError) {
-    return /^4(?!08|29)/.test((error.status ?? "400") as string);
-  }
-  return error instanceof ProtocolViolationError && error.delivery === "answered";
+  const { delivery, status = delivery === "answered" && 400 } = error as Partial<HttpStatusError>;
+  return /^4(?!0[138]|29)|^50[01]/.test(status as never);
 }

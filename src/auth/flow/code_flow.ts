@@ -33,7 +33,7 @@ export async function begin(
   if (redirectUri === undefined) throw fail('set "redirectUri", where the person comes back to');
   if (!endpoint || !last) throw fail(`its metadata has no "${endpoint ? "token" : "authorization"}_endpoint"`);
   if (!methods?.includes("S256")) {
-    throw fail('its "code_challenge_methods_supported" does not have "S256"; if that is wrong, name it in "discover"');
+    throw fail('its "code_challenge_methods_supported" has no "S256"; set "discover"');
   }
   const client = await identify(context, found, server);
   const state = randomHex(context.random, 32);

@@ -144,7 +144,7 @@ function inOurWords(redirectUri: string | undefined): (error: unknown) => never 
     ['; set "client" to one that it knows', `; ${client}`],
     ['; if that is right, name it in "issuers"', "; if that is right, name it with --issuer"],
     [
-      '; if that is wrong, name it in "discover"',
+      '; set "discover"',
       '; if it knows PKCE all the same, say so in a config: "oauth": { "issuer": …, "metadata": { "code_challenge_methods_supported": ["S256"] } }',
     ],
     [', expected a "client_id"', `; where it registers nobody, ${client}`],

@@ -13,6 +13,7 @@ import {
   UnsupportedVersionError,
 } from "../../protocol/errors.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
+import { overHttp } from "../negotiate.ts";
 import type { Verdict } from "../negotiate.ts";
 import { LegacySession } from "../session/legacy_session.ts";
 import { ModernSession } from "../session/modern_session.ts";
@@ -30,6 +31,14 @@ export function openAs(verdict: Verdict | undefined, parts: SessionParts): Promi
   if (verdict?.era === "legacy") return new LegacySession(parts).open();
   // A newer version of this library may have written it: what only that one speaks is not claimed.
   return verdict && new ModernSession(parts).agree(commonRevision(modernRevisions, [verdict.revision]), verdict.info);
+}
+
+/** As usual; and a gateway may answer what it does not know as if nobody had signed in, with no word of how: a session tells. */
+export async function askOverHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+  return await overHttp(probe, parts).catch((error: UnauthorizedError) => {
+    if (error.status !== 401 || error.challenge.includes("=")) throw error;
+    return new LegacySession(parts).open().catch(() => Promise.reject(error));
+  });
 }
 
 /**

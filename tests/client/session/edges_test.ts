@@ -141,7 +141,7 @@ describe("connecting", () => {
       () => assertRejects(() => client.callTool("echo", { text: "x" }), UnauthorizedError),
     );
     await Promise.all(calls);
-    assertEquals(server.methods, ["server/discover"]);
+    assertEquals(server.methods, ["server/discover", "initialize"]);
     allowed = true;
     assertEquals(textOf(await client.callTool("echo", { text: "x" })), "x");
   });
