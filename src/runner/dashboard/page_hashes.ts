@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "018974f826e11d6b";
+export const scriptHash: string = "90b16b1c561e469b";
 
 /** Of the style. */
-export const styleHash: string = "79983d5151c22dfa";
+export const styleHash: string = "8df9782678b5758f";

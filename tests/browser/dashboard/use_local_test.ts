@@ -121,6 +121,22 @@ function useSuite(): void {
     await page.getByText("This is no JSON object").waitFor();
   });
 
+  test("what is typed for a tool is there when one comes back from another, or from another place", async () => {
+    await openTool("files__read_file");
+    await page.getByLabel("path").fill("/half a pa");
+    await openTool("weather__forecast");
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    await page.locator("#argument-json").fill('{"place": "Ch');
+    await openTool("files__read_file");
+    assertEquals(await page.getByLabel("path").inputValue(), "/half a pa");
+    await page.evaluate(() => location.hash = "#/runs");
+    await openTool("weather__forecast");
+    assertEquals(await page.locator("#argument-json").inputValue(), '{"place": "Ch');
+    await page.locator("#argument-json").fill("{}");
+    await page.getByRole("button", { name: "Form", exact: true }).click();
+    await openTool("tracker__create_issue");
+  });
+
   test("what is wrong is said at its field, and nothing is sent", async () => {
     await page.reload();
     await page.waitForSelector("[data-open-tool=tracker__create_issue]");

@@ -123,6 +123,68 @@ function networkSuite(): void {
     await context.close();
   });
 
+  test("the stream of a run that dies without a word is missed, and taken up behind its last event", async () => {
+    const { id } = await dashboard.runs.start({ agent: "assistant", principal: "ada", input: "hang" });
+    const asked: (string | null)[] = [];
+    dashboard.intercept = async (request) => {
+      if (!request.url.endsWith(`${id}/events`)) return undefined;
+      asked.push(request.headers.get("last-event-id"));
+      if (asked.length > 1) return undefined;
+      const { value } = await (await dashboard.runner.fetch(request)).body!.getReader().read();
+      const told = new TextEncoder().encode(
+        `${
+          new TextDecoder().decode(value)
+        }\nid: 1\nevent: text\ndata: {"at":0,"event":{"type":"text","text":"so far"}}\n\n`,
+      );
+      return new Response(new ReadableStream({ start: (one) => one.enqueue(told) }), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    };
+    await page.evaluate((id) => location.hash = `#/runs/${id}`, id);
+    await page.getByText("so far").waitFor();
+    while (asked.length < 2) {
+      await page.clock.runFor(5_000);
+      await page.waitForTimeout(20);
+    }
+    assertEquals(asked, [null, "1"]);
+    dashboard.intercept = undefined;
+    await dashboard.runs.cancel(id);
+  });
+
+  test("a run that nobody looks at holds no connection, and goes on where one has looked away", async () => {
+    const { id } = await dashboard.runs.start({ agent: "assistant", principal: "ada", input: "hang" });
+    const { context, page } = await watchedPage(browser, dashboard.origin);
+    const turn = (isHidden: boolean) =>
+      page.evaluate((isHidden) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+    const asked: (string | null)[] = [];
+    const left: Promise<void>[] = [];
+    dashboard.intercept = (request) => {
+      if (!request.url.endsWith(`${id}/events`)) return undefined;
+      asked.push(request.headers.get("last-event-id"));
+      left.push(new Promise((resolve) => request.signal.addEventListener("abort", () => resolve(), { once: true })));
+      return undefined;
+    };
+    await page.goto(await dashboard.link());
+    await page.waitForSelector("a.item-link");
+    await page.evaluate((id) => location.hash = `#/runs/${id}`, id);
+    dashboard.runs.tell(id, { type: "text", step: 1, text: "told before" });
+    await page.getByText("told before").waitFor();
+    await turn(true);
+    await left[0];
+    dashboard.runs.tell(id, { type: "text", step: 1, text: ", and meanwhile" });
+    assertEquals(asked.length, 1);
+    await turn(false);
+    await page.getByText("told before, and meanwhile").waitFor();
+    assertEquals(asked.length, 2);
+    assertEquals(Number(asked[1]) > 0, true);
+    dashboard.intercept = undefined;
+    await dashboard.runs.cancel(id);
+    await context.close();
+  });
+
   test("a list whose answer never comes is told of, and asked for again", async () => {
     let isStalled = true;
     dashboard.intercept = ({ method, url }) => {

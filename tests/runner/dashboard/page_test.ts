@@ -9,6 +9,7 @@ import { ago, bytes, count, shownJson, span } from "../../../src/runner/dashboar
 import { callTool } from "../../../src/runner/dashboard/page/parts/call.ts";
 import { adviceOf } from "../../../src/runner/dashboard/page/parts/problem.ts";
 import { readHeader } from "../../../src/runner/dashboard/page/views/add_server.ts";
+import { deferred } from "../../servers/core/wire.ts";
 import { commandSnippet, curlSnippet, typescriptSnippet } from "../../../src/runner/dashboard/page/snippets.ts";
 
 function stream(...parts: string[]): ReadableStream<Uint8Array> {
@@ -31,6 +32,26 @@ function broken(...parts: string[]): ReadableStream<Uint8Array> {
       else controller.error(new TypeError("network error"));
     },
   });
+}
+
+/** A body that stays open behind a text until the signal. */
+function held(text: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
+    },
+  });
+}
+
+/** A page that somebody looks at until it is turned. */
+class Sight extends EventTarget {
+  hidden = false;
+
+  turn(hidden: boolean): void {
+    this.hidden = hidden;
+    this.dispatchEvent(new Event("visibilitychange"));
+  }
 }
 
 describe("events of a stream", () => {
@@ -93,6 +114,7 @@ describe("a stream that is followed", () => {
         return await replies.shift()!();
       },
       signal: new AbortController().signal,
+      page: new Sight(),
       take({ id, event }) {
         seen.push(`${id} ${event}`);
         return event === "succeeded";
@@ -109,6 +131,7 @@ describe("a stream that is followed", () => {
   it("ends where there is nothing more, and tells what is refused for good", async () => {
     const options = {
       signal: new AbortController().signal,
+      page: new Sight(),
       take: () => false,
       state: () => {},
       wait: () => Promise.resolve(),
@@ -123,12 +146,73 @@ describe("a stream that is followed", () => {
     let times = 0;
     await follow("/x", {
       ...{ signal: controller.signal, take: () => false, state: () => {}, wait: () => Promise.resolve() },
+      page: new Sight(),
       ask: () => {
         if (++times === 3) controller.abort();
         return Promise.reject(new ApiProblem(0, {}));
       },
     });
     assertEquals(times, 3);
+  });
+
+  it("is let go of while nobody looks, and taken up at once when somebody does", async () => {
+    const page = new Sight();
+    const asked: { readonly after: string | undefined; readonly signal: AbortSignal }[] = [];
+    const first = deferred<void>();
+    const rested = deferred<void>();
+    const following = follow("/x", {
+      ask: (_, options) => {
+        const { headers, signal = new AbortController().signal } = options ?? {};
+        asked.push({ after: headers?.["last-event-id"], signal });
+        const body = asked.length === 1
+          ? held("id: 7\nevent: text\ndata: {}\n\n", signal)
+          : stream("id: 8\nevent: succeeded\ndata: {}\n\n");
+        return Promise.resolve(new Response(body));
+      },
+      signal: new AbortController().signal,
+      page,
+      take({ event }) {
+        first.resolve();
+        return event === "succeeded";
+      },
+      state: (state) => void (state === "waiting" && rested.resolve()),
+      wait: () => Promise.reject(new Error("nobody waits here")),
+    });
+    await first.promise;
+    page.turn(true);
+    await rested.promise;
+    assertEquals(asked.map(({ after, signal }) => [after, signal.aborted]), [[undefined, true]]);
+    page.turn(false);
+    await following;
+    assertEquals(asked.map(({ after }) => after), [undefined, "7"]);
+  });
+
+  it("without places is held while nobody looks: what is told meanwhile would be lost", async () => {
+    const page = new Sight();
+    page.turn(true);
+    const controller = new AbortController();
+    const heard = deferred<void>();
+    const signals: AbortSignal[] = [];
+    const following = follow("/x", {
+      ask: (_, { signal = controller.signal } = {}) => {
+        signals.push(signal);
+        return Promise.resolve(new Response(held("event: log\ndata: {}\n\n", signal)));
+      },
+      signal: controller.signal,
+      page,
+      take() {
+        heard.resolve();
+        return false;
+      },
+      state: () => {},
+      wait: () => Promise.resolve(),
+    });
+    await heard.promise;
+    page.turn(true);
+    assertEquals(signals.map((signal) => signal.aborted), [false]);
+    controller.abort();
+    await following;
+    assertEquals(signals.length, 1);
   });
 });
 

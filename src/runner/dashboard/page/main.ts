@@ -177,6 +177,7 @@ class Page {
   }
 
   #route(shell: Shell, signal: AbortSignal): void {
+    const drafts: App["drafts"] = new Map();
     let view: View | undefined;
     let shown: string | undefined;
     let left = new AbortController();
@@ -191,7 +192,11 @@ class Page {
       } else {
         left.abort();
         left = new AbortController();
-        view = viewOf(this.#appOf(shell, AbortSignal.any([left.signal, signal])), place, name || undefined);
+        view = viewOf(
+          { ...this.#appOf(shell, AbortSignal.any([left.signal, signal])), drafts },
+          place,
+          name || undefined,
+        );
         shown = place;
       }
       shell.show(view, place);
@@ -216,7 +221,7 @@ class Page {
     }
   }
 
-  #appOf(shell: Shell, signal: AbortSignal): App {
+  #appOf(shell: Shell, signal: AbortSignal): Omit<App, "drafts"> {
     return {
       ask: this.#ask,
       origin: location.origin,

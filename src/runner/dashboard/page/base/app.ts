@@ -5,6 +5,7 @@
  */
 import { ApiProblem, unreachable } from "./api.ts";
 import type { Ask } from "./api.ts";
+import type { Editor } from "../form/seam.ts";
 
 /** How long an answer is waited for that is asked for again and again, in milliseconds. */
 const longestLoad = 30_000;
@@ -19,6 +20,8 @@ export interface App {
   readonly origin: string;
   /** Aborted when the view is left. */
   readonly signal: AbortSignal;
+  /** Arguments of tools that are being written, by the tool and its schema: they outlive the view. */
+  readonly drafts: Map<string, Editor>;
   /** Tells something in a sentence, to the eye and to screen readers. */
   announce(text: string): void;
   /** Tells screen readers what everybody else sees. */

@@ -90,11 +90,16 @@ export class EventReader {
   }
 }
 
-/** Reads a body to its end, event by event. */
+/**
+ * Reads a body to its end, event by event.
+ *
+ * @param heard Called behind whatever has come, comments too.
+ */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   most: number,
   take: (event: StreamEvent) => void,
+  heard?: () => void,
 ): Promise<void> {
   const events = new EventReader(most);
   const decoder = new TextDecoder();
@@ -104,6 +109,7 @@ export async function readEvents(
       const { done, value } = await reader.read();
       if (done) return;
       for (const event of events.push(decoder.decode(value, { stream: true }))) take(event);
+      heard?.();
     }
   } finally {
     await reader.cancel().catch(() => {});

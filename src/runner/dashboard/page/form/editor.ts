@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createSchemaValidator } from "../../../../protocol/json_schema/mod.ts";
+import { createPlainValidator } from "../../../../protocol/json_schema/mod.ts";
 import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../../protocol/json_rpc.ts";
 import type { ValidateFunction } from "../../../../protocol/validation.ts";
@@ -14,15 +14,7 @@ import { fieldsOf } from "./fields.ts";
 import { makeForm } from "./form.ts";
 import type { Form } from "./form.ts";
 import type { FormProblem } from "./read.ts";
-
-/** Arguments that are being written. */
-export interface Editor {
-  readonly element: HTMLElement;
-  /** What is written so far; what cannot be read is left out. */
-  value(): JsonObject;
-  /** What is written, when it fits the schema; else what is wrong is shown. */
-  take(): JsonObject | undefined;
-}
+import type { Editor } from "./seam.ts";
 
 /**
  * Makes an editor for a schema of an object.
@@ -120,7 +112,7 @@ function nothingOf({ additionalProperties }: JsonObject): string {
 /** Holds a value against a schema; of one that cannot be used, nothing is said here. */
 export function checkOf(schema: JsonObject): ValidateFunction | undefined {
   try {
-    return createSchemaValidator()(schema);
+    return createPlainValidator()(schema);
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ import { button, fill, h, hold } from "../base/dom.ts";
 import { iconOf } from "../base/links.ts";
 import { shownJson, span } from "../base/text.ts";
 import { makeEditor } from "../form/editor.ts";
-import type { Editor } from "../form/editor.ts";
+import type { Editor } from "../form/seam.ts";
 import { foreign, foreignBlock, hiddenWarning } from "../parts/foreign.ts";
 import { badge, copyButton, disclosure, segments } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
@@ -42,7 +42,10 @@ class Playground {
   constructor(app: App, entry: ListedTool) {
     this.#app = app;
     this.#entry = entry;
-    this.#editor = makeEditor(objectOf(entry.tool.inputSchema), "argument");
+    const schema = objectOf(entry.tool.inputSchema);
+    const key = entry.name + JSON.stringify(schema);
+    this.#editor = app.drafts.get(key) ?? makeEditor(schema, "argument");
+    app.drafts.set(key, this.#editor);
     const keys = h("span", { class: "muted small wide-only" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter"));
     const bar = h("div", { class: "row" }, this.#call, this.#stop, keys);
     this.element = h(

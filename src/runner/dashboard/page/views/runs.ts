@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../../protocol/json_rpc.ts";
 import { ApiProblem, askJson, numberOf, objectsOf, textOf } from "../base/api.ts";
 import { inBackground, keepLoading } from "../base/app.ts";
 import type { App, View } from "../base/app.ts";
-import { fill, h, icon, innerLink } from "../base/dom.ts";
+import { button, fill, h, icon, innerLink } from "../base/dom.ts";
 import { ago, count, entryOf } from "../base/text.ts";
 import { foreign } from "../parts/foreign.ts";
 import { badge, loading } from "../parts/pieces.ts";
@@ -42,6 +42,8 @@ class RunsView implements View {
   readonly #detail: HTMLElement = h("section", { class: "detail" });
   #shown = "";
   #isAsked = false;
+  /** What stands above the page that is shown; undefined: it is the first. */
+  #after: string | undefined;
   #open: string | undefined;
   #leave = new AbortController();
 
@@ -78,21 +80,36 @@ class RunsView implements View {
     }, (error) => this.#failed(error));
   }
 
+  #turnTo(after?: string): void {
+    this.#after = after;
+    this.#again();
+  }
+
   async #load(signal: AbortSignal): Promise<void> {
-    const reply = await askJson(this.#app.ask, "/api/runs?limit=50", { signal });
+    const after = this.#after;
+    const place = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+    const reply = await askJson(this.#app.ask, `/api/runs?limit=50${place}`, { signal });
+    if (after !== this.#after) return;
     const runs = objectsOf(reply.runs);
     const now = this.#app.now();
-    const text = JSON.stringify(runs) + Math.floor(now / 60_000);
+    const next = textOf(reply.next);
+    const text = [after, next, JSON.stringify(runs), Math.floor(now / 60_000)].join();
     // A row that is pressed stays until it is let go.
     if (text === this.#shown || this.#list.matches(":active")) return;
     this.#shown = text;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.run : undefined;
     const rows = runs.map((run) => rowOf(run, this.#open, now));
-    const note = runs.length === 0 ? "No runs yet." : textOf(reply.next) && `The newest ${count(runs.length, "run")}.`;
-    fill(this.#list, ...rows, note && h("p", { class: "muted" }, note));
+    fill(
+      this.#list,
+      after !== undefined && button("Newest runs", () => this.#turnTo(), { "data-run": "<" }),
+      ...rows,
+      runs.length === 0 && h("p", { class: "muted" }, "No runs yet."),
+      next !== "" && button("Older runs", () => this.#turnTo(next), { "data-run": ">" }),
+    );
     if (focused === undefined) return;
-    // Whoever reads further down stays there.
-    this.#list.querySelector<HTMLElement>(`[data-run="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    // Whoever reads further down stays there; whoever turned over goes on from there.
+    const same = this.#list.querySelector<HTMLElement>(`[data-run="${CSS.escape(focused)}"]`);
+    (same ?? this.#list.querySelector<HTMLElement>("button"))?.focus({ preventScroll: true });
   }
 
   #failed(error: unknown): void {
