@@ -53,6 +53,10 @@ export function readParts(options: AgentOptions): AgentParts {
   if (hub !== undefined && typeof hub?.callTool !== "function") {
     throw new TypeError('Cannot make an agent: "hub" has no "callTool"');
   }
+  // What others call it.
+  if ("maxSteps" in options && options.steps === undefined) {
+    throw new TypeError('Cannot make an agent: "steps" is missing, expected it, not "maxSteps"');
+  }
   if (onUnknown !== "ask" && onUnknown !== "tell" && onUnknown !== "fail") {
     throw new TypeError(`"onUnknown" is ${JSON.stringify(onUnknown)}, expected "ask", "tell" or "fail"`);
   }

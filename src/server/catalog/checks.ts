@@ -46,6 +46,16 @@ export function checkOptions(what: string, options: unknown, shape: Fields, hand
 }
 
 /**
+ * Looks whether an option has the name that others give it: passed over, any arguments would do, or none would reach anybody.
+ *
+ * @throws {TypeError} When it has.
+ */
+export function checkWord(what: string, options: object, ours: string, theirs: string): void {
+  const { [ours]: named, [theirs]: passed } = options as Record<string, unknown>;
+  if (passed && !named) refuse(what, ours, undefined, `it, not "${theirs}"`);
+}
+
+/**
  * Looks whether there is an object.
  *
  * @throws {TypeError} When it is something else.

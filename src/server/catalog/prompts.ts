@@ -9,7 +9,7 @@ import { type Fields, find, maybeBoolean, maybeObject, maybeText, text } from ".
 import type { Prompt, PromptArgument, ServerCapabilities } from "../../protocol/types.ts";
 import type { PromptArgumentOptions, PromptHandler, PromptOptions, RequestContext } from "../definitions.ts";
 import { soundResult } from "./json.ts";
-import { checkName, checkOptions, described, listing, refuse } from "./checks.ts";
+import { checkName, checkOptions, checkWord, described, listing, refuse } from "./checks.ts";
 import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams, readTexts } from "./params.ts";
 import { Shelf, type Shelved } from "./shelf.ts";
@@ -55,6 +55,7 @@ export class Prompts implements Kind {
     checkName("a prompt", "name", name);
     const what = `the prompt "${name}"`;
     checkOptions(what, options, shape, fill);
+    checkWord(what, options, "arguments", "argsSchema");
     const { title, description, icons, meta } = options;
     const taken = new Map(Object.entries(options.arguments ?? {}));
     for (const [key, argument] of taken) {

@@ -14,7 +14,7 @@ import type { Logger } from "../../ports.ts";
 import { EraSignal } from "../common/era_signal.ts";
 import type { RequestContext, ToolHandler, ToolOptions } from "../definitions.ts";
 import type { TaskTerms } from "../seam.ts";
-import { checkOptions, checkToolName, described, listing, refuse } from "./checks.ts";
+import { checkOptions, checkToolName, checkWord, described, listing, refuse } from "./checks.ts";
 import type { Kind } from "./kind.ts";
 import { checkParams, invalidParams } from "./params.ts";
 import { type Checking, readyInput, readyOutput, type ReadySchema } from "./schemas.ts";
@@ -77,10 +77,7 @@ export class Tools implements Kind {
     checkOptions(what, options, shape, run);
     const { title, description, annotations, icons, meta, task, taskBegins } = options;
     if (annotations) checkOptions(what, options, { annotations: hints }, run);
-    // What others call it: passed over, any arguments would do.
-    if ((options as Partial<Tool>).inputSchema && !options.input) {
-      refuse(what, "input", undefined, 'it, not "inputSchema"');
-    }
+    checkWord(what, options, "input", "inputSchema");
     const input = readyInput(what, options.input, this.#validator);
     const output = options.output === undefined ? undefined : readyOutput(what, options.output, this.#validator);
     const terms = task === undefined && taskBegins === undefined ? undefined : readTerms(what, options);

@@ -131,7 +131,8 @@ function originOf(text: string): string {
   const url = readUrl(text);
   // Schemes that the standard does not know (`vscode-webview:`) have no origin of their own in it.
   const origin = !url ? "null" : url.origin !== "null" ? url.origin : url.host && `${url.protocol}//${url.host}`;
-  if (!origin || origin === "null") {
+  // With a "*" in it, it would never be anybody's.
+  if (!origin || origin === "null" || /\*/.test(origin)) {
     throw new TypeError(`Cannot allow the origin "${text}": expected one like "https://app.example.com"`);
   }
   return origin.toLowerCase();

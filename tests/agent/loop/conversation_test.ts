@@ -97,3 +97,21 @@ test("a model that throws at once leaves nothing at the signal of its run", asyn
   await assertRejects(() => askModel({ messages: [], tools: [] }, parts), LanguageModelError, "it has no key");
   assertEquals(listeners.size, 0);
 });
+
+test("a model of one's own that gives what is no part is told of that, once", async () => {
+  for (const part of ["Hello", null, {}, { type: "text" }, { type: "tool_call" }]) {
+    let asked = 0;
+    const model = {
+      id: "own",
+      async *stream(): AsyncGenerator<never> {
+        asked++;
+        yield part as never;
+      },
+    };
+    const parts = { model, clock: new VirtualClock(), random: systemRandom, signal: new AbortController().signal };
+    const asking = askModel({ messages: [], tools: [] }, parts);
+    const said = `The model "own" gave ${JSON.stringify(part)}, expected a part such as {"type":"text","text":"…"}`;
+    assertEquals((await assertRejects(() => asking, LanguageModelError)).message, said);
+    assertEquals(asked, 1);
+  }
+});

@@ -94,6 +94,8 @@ describe("registering prompts", () => {
     assertThrows(() => server.prompt("taken", {}, () => ""), TypeError, '"taken"');
     assertThrows(() => server.prompt("", {}, () => ""), TypeError, '"name" is ""');
     assertThrows(() => server.prompt("a", { arguments: [] as never }, () => ""), TypeError, '"arguments" is an array');
+    const schema = { argsSchema: { topic: {} } };
+    assertThrows(() => server.prompt("a", schema as object, () => ""), TypeError, 'expected it, not "argsSchema"');
     const bad = [
       [{ required: "yes" }, '"arguments.x.required" is a string'],
       [5, '"arguments.x" is a number'],

@@ -6,6 +6,8 @@
 import { unlessAborted } from "../../../client/core_client.ts";
 import type { Clock, Random } from "../../../ports.ts";
 import { randomHex } from "../../../ports.ts";
+import { excerpt } from "../../../protocol/excerpt.ts";
+import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { TokenUsage } from "../../api_agent.ts";
 import { LanguageModelError } from "../../model/seam.ts";
@@ -87,6 +89,12 @@ async function once(
       signal.throwIfAborted();
       const { done, value: part } = await unlessAborted(parts.next(), signal);
       if (done) break;
+      if (!isPart(part)) {
+        const given = excerpt(JSON.stringify(part) ?? "nothing", 200);
+        throw new LanguageModelError(
+          `The model "${model.id}" gave ${given}, expected a part such as {"type":"text","text":"…"}`,
+        );
+      }
       if (part.type === "end") {
         const whole = answer(request, { pieces, calls, thought, counter }, part);
         if (whole.text !== "" || calls.length > 0 || !/^(other|tool_calls)$/.test(part.reason)) return whole;
@@ -106,6 +114,14 @@ async function once(
     void parts.return?.()?.then(undefined, () => {});
     controller.abort();
   }
+}
+
+/** Whether it is one: a program without types may give anything, such as plain texts. */
+function isPart(part: unknown): part is LanguageModelPart {
+  if (!isObject(part)) return false;
+  const { type, text, call } = part;
+  return type === "end" ||
+    (type === "tool_call" ? isObject(call) : /^(text|reasoning)$/.test(`${type}`) && typeof text === "string");
 }
 
 function answer(
