@@ -14,6 +14,8 @@ import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 const headersTimeout = 30_000;
 /** How long a whole request may take, in milliseconds; its reply may take as long as it likes. */
 const requestTimeout = 300_000;
+/** What a head may have, in bytes: what arguments are mirrored by default is as much as Node takes in all, and tokens come beside it. */
+const maxHeaderSize = 65_536;
 /** How long a connection is kept for its next request, in milliseconds: longer than by clients, who would send one as it closes. */
 const keepAliveTimeout = 120_000;
 
@@ -28,9 +30,10 @@ export const listenNode: ListenHttp = createListenNode(1_000 * socketSilence);
  */
 export function createListenNode(idleTime: number, patience?: number): ListenHttp {
   return async ({ answer, admit, messageBytes }, { hostname, port }) => {
+    checkPermission(hostname);
     // Node from 25 on hands over an upgrade without its body, which nobody would read. Before 24.9 it hands over each.
     const upgrades = admit && { shouldUpgradeCallback: wantsSocket };
-    const options = { headersTimeout, requestTimeout, keepAliveTimeout, ...upgrades };
+    const options = { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize, ...upgrades };
     const server = createServer(options, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.
       response.on("close", () => server.listening || server.closeIdleConnections());
@@ -57,6 +60,19 @@ export function createListenNode(idleTime: number, patience?: number): ListenHtt
     };
     return { hostname, port: address.port, close: (grace) => close(server, { connections, endRest, grace }) };
   };
+}
+
+/**
+ * What a process may not do of the network ends it, past whatever listens for errors. Node before 25 has no such permission.
+ *
+ * @throws {Error} When it may not listen.
+ */
+function checkPermission(hostname: string): void {
+  const { permission, allowedNodeEnvironmentFlags } = process as typeof process & {
+    readonly permission?: { has(scope: string): boolean };
+  };
+  if (!permission || permission.has("net") || !allowedNodeEnvironmentFlags.has("--allow-net")) return;
+  throw new Error(`Cannot listen at "${hostname}": this process may not; run Node with --allow-net`);
 }
 
 /** What is under way on each connection that is open. */

@@ -1,6 +1,6 @@
 /** What `ws` is asked for on Node: the parts that Bun and Deno do by themselves. */
 import { describe, test } from "node:test";
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { WebSocketLike } from "../../../src/ports.ts";
 import { createListenNode } from "../../../src/runtime/serve/node.ts";
 import { handshake, RawSocket } from "../../server/websocket/raw_socket.ts";
@@ -137,5 +137,47 @@ describe("WebSockets on Node", () => {
     await until(() => judged, 2_000);
     await listener.close(20);
     await socket.gone;
+  });
+});
+
+describe("HTTP on Node", () => {
+  const serving = { answer: () => Promise.resolve(new Response("plain")), admit: undefined, messageBytes: 1 << 20 };
+  const at = { hostname: "127.0.0.1", port: 0 };
+
+  test(
+    "a head with all arguments that are mirrored by default has room for the rest beside them",
+    { skip },
+    async () => {
+      const listener = await createListenNode(60_000)(serving, at);
+      try {
+        const mirrored = Object.fromEntries([1, 2, 3, 4].map((number) => [`mcp-param-${number}`, "a".repeat(4_096)]));
+        const headers = { ...mirrored, authorization: `Bearer ${"b".repeat(8_000)}` };
+        const response = await fetch(`http://127.0.0.1:${listener.port}/`, { headers });
+        assertEquals([response.status, await response.text()], [200, "plain"]);
+      } finally {
+        await listener.close(0);
+      }
+    },
+  );
+
+  test("a process that may not listen is told so, and lives", { skip }, async () => {
+    const own = (["permission", "allowedNodeEnvironmentFlags"] as const).map((name) =>
+      [name, Object.getOwnPropertyDescriptor(process, name)] as const
+    );
+    const put = (name: string, value: unknown) => Object.defineProperty(process, name, { value, configurable: true });
+    put("permission", { has: (scope: string) => scope !== "net" });
+    put("allowedNodeEnvironmentFlags", new Set(["--allow-net"]));
+    try {
+      const listening = () => createListenNode(60_000)(serving, at);
+      await assertRejects(listening, Error, "run Node with --allow-net");
+      // An older Node knows no such permission, so it has none to give.
+      put("allowedNodeEnvironmentFlags", new Set());
+      await (await listening()).close(0);
+    } finally {
+      for (const [name, descriptor] of own) {
+        if (descriptor) Object.defineProperty(process, name, descriptor);
+        else Reflect.deleteProperty(process, name);
+      }
+    }
   });
 });
