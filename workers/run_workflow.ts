@@ -91,11 +91,11 @@ export class RunWorkflow extends WorkflowEntrypoint<WorkflowEnv> {
       signal: new AbortController().signal,
       clock: systemClock,
       async ask(question) {
-        await questions.begin(question);
         const type = await typeOf(question.id);
-        const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: patience });
-        await questions.end(question);
-        return payload as AgentAnswer;
+        return await questions.ask(question, async () => {
+          const { payload } = await steps.waitForEvent(`answer:${question.id}`, { type, timeout: patience });
+          return payload as AgentAnswer;
+        });
       },
     };
     return await agent.execute({ input }, world);

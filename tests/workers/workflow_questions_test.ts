@@ -62,3 +62,21 @@ test("one that was answered while its object stayed away hides none of those aft
   await questions.end(next);
   assertEquals([await questionsOf(store), clock.waiting], [[], 0]);
 });
+
+test("one that nobody has answered in the platform's time is cancelled, and waits no longer", async () => {
+  const questions = new RunQuestions(createMemoryStore());
+  const late = () => Promise.reject(new Error("Execution timed out after 2592000000ms"));
+  assertEquals(await questions.ask(question, late), { action: "cancel" });
+  assertEquals(await questions.ask(question, () => Promise.resolve({ action: "accept" })), { action: "accept" });
+});
+
+test("one waits while it is asked, and no longer", async () => {
+  const store = createMemoryStore();
+  const questions = new RunQuestions(store);
+  let waiting: readonly AgentQuestion[] = [];
+  await questions.ask(question, async () => {
+    waiting = await questionsOf(store);
+    return { action: "decline" };
+  });
+  assertEquals([waiting, await questionsOf(store)], [[question], []]);
+});

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
+import type { AgentAnswer, AgentQuestion } from "../../src/agent/loop/seam.ts";
 import { systemClock } from "../../src/ports.ts";
 import type { Clock, Store } from "../../src/ports.ts";
 
@@ -27,6 +27,18 @@ export class RunQuestions {
   constructor(store: Required<Store>, clock: Clock = systemClock) {
     this.#store = store;
     this.#clock = clock;
+  }
+
+  /**
+   * Has one answered, and keeps it meanwhile. What nobody has answered when the platform waits no longer is cancelled.
+   *
+   * @param answered Waits for the answer.
+   */
+  async ask(question: AgentQuestion, answered: () => Promise<AgentAnswer>): Promise<AgentAnswer> {
+    await this.begin(question);
+    const answer = await answered().catch((): AgentAnswer => ({ action: "cancel" }));
+    await this.end(question);
+    return answer;
   }
 
   /** Keeps one that waits from now on. */

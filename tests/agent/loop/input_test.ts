@@ -298,6 +298,21 @@ describe("a form that asks for a secret", () => {
       ...["2FA", "2FA code", "2faCode", "MFACode", "OTPCode", "PINCode", "IBANNumber", "PASSword"],
       // Letters of full width, and such as nobody sees.
       ...["\uff50assword", "pass\u200bword", "p\u00adassword", "to\u2060tp", "\u{1d429}assword"],
+      // Letters of other scripts that look like Latin ones, and such with accents.
+      ...[
+        "\u0440\u0430ssw\u043erd",
+        "\u0420\u0410SSWORD",
+        "\u0440\u0430\u0455\u0455\u051d\u043e\u0433\u0501",
+        "\u03c1assw\u03bfrd",
+        "p\u00e1ssword",
+      ],
+      ...[
+        "\u0430\u0440\u0456 \u043a\u0435\u0443",
+        "\u0421V\u0421",
+        "acc\u0435ss t\u043eken",
+        "\u0399BAN",
+        "pass\u200bw\u00f6rd",
+      ],
     ];
     assertEquals(secrets.filter((name) => !asks(name)), []);
     assertEquals(secrets.filter((name) => !asks("field", name)), []);
@@ -315,6 +330,10 @@ describe("a form that asks for a secret", () => {
       "spin",
       "opinion",
       "tokenizer",
+      "\u0438\u043c\u044f",
+      "\u043f\u0430\u0441\u043f\u043e\u0440\u0442",
+      "\u03cc\u03bd\u03bf\u03bc\u03b1",
+      "\u540d\u524d",
     ];
     assertEquals(plain.filter((name) => asks(name)), []);
   });
