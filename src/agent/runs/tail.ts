@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../ports.ts";
 import type { RunEvent } from "./seam.ts";
-import { isEnd, readEvents } from "./tables/events.ts";
+import { isEnd, type KeptEvent, readEvents } from "./tables/events.ts";
 import { findRun } from "./tables/runs.ts";
 import type { RunsDatabase } from "./tables/sealing.ts";
 
@@ -20,6 +20,8 @@ export interface TailOptions {
 
 /** Events that are read at once. */
 const page = 64;
+/** Characters of events after which others have their turn: who takes each at once would be given all of them in one go. */
+const stretch = 65_536;
 /** How often a run is looked at that another process has, in milliseconds: less often while nothing happens. */
 const pauses = { least: 100, most: 1_000 } as const;
 
@@ -88,11 +90,18 @@ export async function* tailEvents(
 ): AsyncGenerator<RunEvent, void, undefined> {
   let last = after;
   let pause: number = pauses.least;
+  let size = 0;
   while (!wakers.isClosed) {
     signal?.throwIfAborted();
     const events = readEvents(database, id, last, page);
-    for (const read of events) {
-      const found = readNow(read, () => findRun(database, id) !== undefined);
+    for (const event of events) {
+      size += event.size;
+      if (size > stretch) {
+        size = 0;
+        await new Promise<void>((resolve) => void clock.schedule(resolve, 0));
+        signal?.throwIfAborted();
+      }
+      const found = readNow(event, () => findRun(database, id) !== undefined);
       if (!found) return;
       last = found.sequence;
       yield found;
@@ -113,7 +122,7 @@ export async function* tailEvents(
 }
 
 /** An event; undefined where its run was deleted since. */
-function readNow(read: () => RunEvent, isThere: () => boolean): RunEvent | undefined {
+function readNow({ read }: KeptEvent, isThere: () => boolean): RunEvent | undefined {
   try {
     return read();
   } catch (error) {

@@ -65,22 +65,33 @@ export function appendEvents(
   return { ...run, sequence, keys, bytes, steps, inputTokens, outputTokens };
 }
 
+/** An event that can be read. */
+export interface KeptEvent {
+  /** About how long it is, in characters. */
+  readonly size: number;
+  /** Long ones are read when it is their turn. */
+  read(): RunEvent;
+}
+
 /** Events after a place, at most so many. */
-export function readEvents(database: RunsDatabase, run: string, after: number, most: number): (() => RunEvent)[] {
+export function readEvents(database: RunsDatabase, run: string, after: number, most: number): KeptEvent[] {
   const rows = database.all(
     "select sequence, at, event from agent_events where run = ? and sequence > ? order by sequence limit ?",
     run,
     after,
     most,
   );
-  // Long ones are read when it is their turn.
-  return rows.map((row) => () => {
-    const sequence = numberOf(row, "sequence");
+  return rows.map((row) => {
     const kept = row["event"];
-    const event: AgentEvent = kept === null
-      ? readJson(database, run, "event", String(sequence))
-      : parseKept(database.open({ table: "agent_events", run, key: [sequence] }, kept), run, "event");
-    return { sequence, at: numberOf(row, "at"), event };
+    const read = (): RunEvent => {
+      const sequence = numberOf(row, "sequence");
+      const event: AgentEvent = kept === null
+        ? readJson(database, run, "event", String(sequence))
+        : parseKept(database.open({ table: "agent_events", run, key: [sequence] }, kept), run, "event");
+      return { sequence, at: numberOf(row, "at"), event };
+    };
+    const isInline = typeof kept === "string" || kept instanceof Uint8Array;
+    return { size: isInline ? kept.length : longestInline, read };
   });
 }
 

@@ -5,7 +5,7 @@ import { createRuns } from "../../../../src/agent/mod.ts";
 import type { RunEvent } from "../../../../src/agent/mod.ts";
 import { VirtualClock } from "../../../support/virtual_clock.ts";
 import { emptyDatabase, meddleWith, skip } from "../support/database.ts";
-import { secret, start, stillClock, wait } from "../support/runs.ts";
+import { checkEvents, eventsOf, secret, start, stillClock, wait } from "../support/runs.ts";
 import { agentOf, ask } from "../support/scripted_agent.ts";
 
 describe("readers of runs", () => {
@@ -82,6 +82,27 @@ describe("readers of runs", () => {
     })().then(() => "ended", String);
     await runs.close();
     assertEquals(outcome, "ended");
+  });
+
+  test("who reads a long run gives others their turn in between", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf((w) => {
+      for (let at = 0; at < 30; at++) w.emit(`text:${at}`, { type: "text", step: at, text: "a".repeat(10_000) });
+      return Promise.resolve("done");
+    });
+    const runs = createRuns({ database, agents: { agent }, clock, alone: true });
+    const { id } = await runs.start(start);
+    await clock.until(eventsOf(runs, id));
+    const { schedule } = clock;
+    let turns = 0;
+    clock.schedule = (callback, milliseconds) => {
+      if (milliseconds === 0) turns++;
+      return schedule.call(clock, callback, milliseconds);
+    };
+    checkEvents(await clock.until(eventsOf(runs, id)));
+    assertEquals(turns, 4);
+    await runs.close();
   });
 
   test("an answer that another process stored is told to readers here", { skip }, async () => {
