@@ -12,7 +12,8 @@ import {
   ResponseBodyError,
 } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import type { TokenClaims } from "../../ports.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
+import type { Logger, TokenClaims } from "../../ports.ts";
 import { AuthorizationError, ConnectError, McpError } from "../../protocol/errors.ts";
 import { claimsOf } from "./claims.ts";
 import { createVerifierParts, type VerifierOptions, type VerifierParts } from "./options.ts";
@@ -25,6 +26,8 @@ export interface IntrospectionVerifierOptions extends VerifierOptions {
   clientId: string;
   /** Its secret, sent by HTTP Basic. */
   clientSecret: string;
+  /** Hears why a token was refused (`debug`); no token is ever in it. Default: none. */
+  logger?: Logger | undefined;
 }
 
 /**
@@ -64,18 +67,26 @@ export function createIntrospectionVerifier(
     // What may be asked, the egress guard decides.
     [allowInsecureRequests]: true,
   };
+  const logger = createSafeLogger(options.logger);
+  const refused = (reason: string): undefined => {
+    logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
+  };
   return async (token) => {
     try {
       const response = await introspectionRequest(server, client, authentication, token, request);
       const said = await processIntrospectionResponse(server, client, response);
-      if (!said.active || said.cnf !== undefined) return undefined;
+      if (!said.active) return refused("it is not active");
+      // It proves itself together with a key, and this is no proof of that.
+      if (said.cnf !== undefined) return refused("it is bound to a key");
       const claims = claimsOf(said);
-      return claims && (claims.issuer ?? parts.issuer) === parts.issuer
-        ? { ...claims, issuer: parts.issuer }
-        : undefined;
+      if (!claims) return refused("a claim is missing");
+      const { issuer } = parts;
+      return (claims.issuer ?? issuer) === issuer ? { ...claims, issuer } : refused("its issuer is another one");
     } catch (error) {
       // Some servers answer so to a signed token where theirs are opaque: whoever sent it brought none of those.
-      if (error instanceof ResponseBodyError && error.error === "unsupported_token_type") return undefined;
+      if (error instanceof ResponseBodyError && error.error === "unsupported_token_type") {
+        return refused("its type is not introspected");
+      }
       if (error instanceof McpError) {
         throw new ConnectError("Cannot reach the authorization server", { cause: error, retryable: true });
       }

@@ -56,6 +56,24 @@ describe("a token that the server is asked about", () => {
     }
   });
 
+  test("its logger hears why one was refused, and no token", async () => {
+    const answers: [() => Response, string][] = [
+      [() => Response.json({ active: false }), "it is not active"],
+      [() => Response.json({ ...active, cnf: { "x5t#S256": "abc" } }), "it is bound to a key"],
+      [() => Response.json({ ...active, sub: 7 }), "a claim is missing"],
+      [() => Response.json({ ...active, iss: "https://evil.example" }), "its issuer is another one"],
+      [() => Response.json({ error: "unsupported_token_type" }, { status: 400 }), "its type is not introspected"],
+    ];
+    for (const [answer, reason] of answers) {
+      const server = new AuthorizationServer();
+      server.documents.set(endpoint, answer);
+      const heard: unknown[] = [];
+      const logger = (entry: unknown) => void heard.push(entry);
+      await createIntrospectionVerifier({ ...known, fetch: server.fetch, logger })("t0ken");
+      assertEquals(heard, [{ level: "debug", message: "A token was refused", fields: { reason } }]);
+    }
+  });
+
   test("one of a kind that the server does not introspect is not valid", async () => {
     const refuse = () => Response.json({ error: "unsupported_token_type" }, { status: 400 });
     assertEquals(await verifier(refuse).verify("a.signed.token"), undefined);
