@@ -3,4 +3,4 @@
  *
  * @module
  */
-export { openWebSocketPlain as openWebSocket } from "./web_socket.ts";
+export { openWebSocketPlain as openWebSocket } from "./sockets/web_socket.ts";

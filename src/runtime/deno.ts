@@ -12,7 +12,7 @@ import { inheritedNames, safeEnvironment } from "./children/environment.ts";
 import { nodeSpawn } from "./children/node_spawn.ts";
 import { readHeaders } from "./headers.ts";
 
-export { openWebSocketWithHeaders as openWebSocket } from "./headed_web_socket.ts";
+export { openWebSocketWithHeaders as openWebSocket } from "./sockets/headed_web_socket.ts";
 
 /** A child as `Deno.Command` gives it. */
 interface DenoChild {

@@ -8,8 +8,8 @@ import { patientClock, systemClock } from "../ports.ts";
 import type { Clock, OpenWebSocket, Resolve } from "../ports.ts";
 import { systemResolve } from "./children/child.ts";
 import { proxyOf } from "./node_proxy.ts";
-import { openSocketWith, openWebSocketWithHeaders } from "./headed_web_socket.ts";
-import type { WebSocketClass } from "./web_socket.ts";
+import { openSocketWith, openWebSocketWithHeaders } from "./sockets/headed_web_socket.ts";
+import type { WebSocketClass } from "./sockets/web_socket.ts";
 
 export { baseEnvironment } from "./children/node_environment.ts";
 export { createNodeFetch } from "./node_fetch.ts";
@@ -39,7 +39,7 @@ export const openWebSocket: OpenWebSocket = async (url, asked) => {
 async function loadWebSocket(): Promise<WebSocketClass | undefined> {
   try {
     const { WebSocket } = await import("ws");
-    return (await import("./node_web_socket.ts")).nodeWebSocketOf(WebSocket);
+    return (await import("./sockets/node_web_socket.ts")).nodeWebSocketOf(WebSocket);
   } catch {
     return undefined;
   }

@@ -12,7 +12,7 @@ import { ConnectError, isSnapshot, McpError, UnauthorizedError } from "../../mod
 import type { OpenWebSocket } from "../../mod.ts";
 import { connect as connectSmall } from "../../src/client/mod.ts";
 import type { Authorizer } from "../../src/ports.ts";
-import { openWebSocketPlain } from "../../src/runtime/web_socket.ts";
+import { openWebSocketPlain } from "../../src/runtime/sockets/web_socket.ts";
 import { createLegacyServer } from "../servers/legacy.ts";
 import { type FetchTarget, memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";

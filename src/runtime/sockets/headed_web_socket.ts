@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
-import { ConnectError } from "../protocol/errors.ts";
-import { urlWithoutQuery } from "../protocol/excerpt.ts";
-import { readHeaders } from "./headers.ts";
+import type { OpenWebSocket, WebSocketLike } from "../../ports.ts";
+import { ConnectError } from "../../protocol/errors.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
+import { readHeaders } from "../headers.ts";
 import { openSocket } from "./web_socket.ts";
 import type { WebSocketClass } from "./web_socket.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ClientOptions, WebSocket } from "ws";
-import type { WebSocketLike } from "../ports.ts";
+import type { WebSocketLike } from "../../ports.ts";
 import type { WebSocketClass } from "./web_socket.ts";
 
 /** How long the other side may take to answer a goodbye, in milliseconds: it keeps the process alive. */

@@ -1,20 +1,20 @@
 import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { createHash } from "node:crypto";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { OpenWebSocket, WebSocketLike } from "../../src/ports.ts";
-import { ConnectError } from "../../src/protocol/errors.ts";
-import { openWebSocket as openInBrowser } from "../../src/runtime/browser.ts";
-import { openWebSocket as openInBun } from "../../src/runtime/bun.ts";
-import { openWebSocket as openInDeno } from "../../src/runtime/deno.ts";
-import { openSocketWith } from "../../src/runtime/headed_web_socket.ts";
-import { openWebSocket as openInNode } from "../../src/runtime/node.ts";
-import type { WebSocketClass } from "../../src/runtime/web_socket.ts";
-import { until } from "../suites/spawn.ts";
+import type { OpenWebSocket, WebSocketLike } from "../../../src/ports.ts";
+import { ConnectError } from "../../../src/protocol/errors.ts";
+import { openWebSocket as openInBrowser } from "../../../src/runtime/browser.ts";
+import { openWebSocket as openInBun } from "../../../src/runtime/bun.ts";
+import { openWebSocket as openInDeno } from "../../../src/runtime/deno.ts";
+import { openSocketWith } from "../../../src/runtime/sockets/headed_web_socket.ts";
+import { openWebSocket as openInNode } from "../../../src/runtime/node.ts";
+import type { WebSocketClass } from "../../../src/runtime/sockets/web_socket.ts";
+import { until } from "../../suites/spawn.ts";
 
 let server: Server;
 let port = 0;
@@ -106,6 +106,36 @@ describe("openWebSocket", () => {
       const socket = await own(url("/"), { protocols: ["mcp"], headers });
       assertEquals([extensions, socket.protocol], ["", "mcp"]);
       socket.close();
+    }
+  });
+
+  test("on Bun the proxy of the environment is taken, as its fetch does", {
+    skip: own !== openInBun && "this is not Bun",
+  }, async () => {
+    const asked: string[] = [];
+    const proxy = createServer((socket) => {
+      socket.once("data", (head) => {
+        asked.push(String(head).split("\r\n")[0] ?? "");
+        const onward = connect(port, "127.0.0.1");
+        socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+        socket.pipe(onward).pipe(socket);
+        socket.on("error", () => onward.destroy());
+        onward.on("error", () => socket.destroy());
+      });
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const before = process.env.HTTP_PROXY;
+    process.env.HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    try {
+      const socket = await own("ws://mcp.example/?token=secret", { protocols: ["mcp"], headers: { "x-key": "k1" } });
+      assertEquals(await firstMessage(socket), { key: "k1", protocol: "mcp" });
+      assertEquals([asked, extensions], [["CONNECT mcp.example:80 HTTP/1.1"], ""]);
+      await assertRejects(() => own("no URL", { protocols: [] }), ConnectError, "Cannot open");
+      socket.close();
+    } finally {
+      if (before === undefined) delete process.env.HTTP_PROXY;
+      else process.env.HTTP_PROXY = before;
+      proxy.close();
     }
   });
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
-import { ConnectError } from "../protocol/errors.ts";
-import { urlWithoutQuery } from "../protocol/excerpt.ts";
+import type { OpenWebSocket, WebSocketLike } from "../../ports.ts";
+import { ConnectError } from "../../protocol/errors.ts";
+import { urlWithoutQuery } from "../../protocol/excerpt.ts";
 
 /** A class as the web standard has it; `options` are subprotocols, or an object with them and `headers`. */
 export type WebSocketClass = new (url: string, options: unknown) => WebSocketLike;
