@@ -3,8 +3,15 @@
  *
  * @module
  */
-import { open, stat } from "node:fs/promises";
+import { lstat, open, stat } from "node:fs/promises";
 import { isObject } from "../protocol/json_rpc.ts";
+
+/** A file that was read. */
+export interface ConfigFile {
+  readonly text: string;
+  /** The users whose it is, as the system numbers them: the file's, and that of a link to it. */
+  readonly owners: readonly number[];
+}
 
 /**
  * The text of a file; undefined when there is none. Only files are read: what is a pipe or a device does not hold one up.
@@ -13,10 +20,21 @@ import { isObject } from "../protocol/json_rpc.ts";
  * @throws {Error} When it is there and cannot be read, is larger, or is no UTF-8. Its message says which, without the path.
  */
 export async function readConfigFile(path: string, maxBytes: number): Promise<string | undefined> {
+  return (await readOwnedFile(path, maxBytes))?.text;
+}
+
+/**
+ * The same, with whose it is.
+ *
+ * @throws {Error} As {@linkcode readConfigFile}.
+ */
+export async function readOwnedFile(path: string, maxBytes: number): Promise<ConfigFile | undefined> {
   try {
     const { size } = await checkedFile(path);
     if (size > maxBytes) throw new Refusal(`it has more than ${maxBytes} bytes`);
-    return decode(await readBytes(path, maxBytes));
+    const { uid } = await lstat(path);
+    const { bytes, owner } = await readBytes(path, maxBytes);
+    return { text: decode(bytes), owners: [uid, owner] };
   } catch (error) {
     const code = isObject(error) ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
@@ -34,7 +52,7 @@ async function checkedFile(path: string): Promise<{ size: number }> {
   return found;
 }
 
-async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; owner: number }> {
   const file = await open(path);
   try {
     const bytes = new Uint8Array(maxBytes + 1);
@@ -45,7 +63,9 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
     }
     // It may have grown meanwhile.
     if (length > maxBytes) throw new Refusal(`it has more than ${maxBytes} bytes`);
-    return bytes.subarray(0, length);
+    // Of what was read, whatever has its name by now.
+    const { uid: owner } = await file.stat();
+    return { bytes: bytes.subarray(0, length), owner };
   } finally {
     await file.close();
   }

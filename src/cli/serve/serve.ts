@@ -52,7 +52,7 @@ export async function bridge(line: CommandLine, signal: AbortSignal, world: Auth
 /** Words are config files here; one may have been meant as the name of a server. */
 async function refuseNames(words: readonly string[]): Promise<void> {
   if (words.length === 0 || await readText(words[0] ?? "", "the config").catch(() => "") !== undefined) return;
-  const names = (await findConfigs(undefined)).flatMap(({ names }) => names);
+  const names = (await findConfigs(undefined, { until: words[0] ?? "" })).flatMap(({ names }) => names);
   if (!names.includes(words[0] ?? "")) return;
   throw new UsageError(
     `"${words[0]}" is a server, and no config file: write causeway serve --servers ${words.join(",")}`,

@@ -7,9 +7,10 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { configLocations, pathOf } from "../../hub/config/locations.ts";
-import { readConfigFile } from "../../runtime/config_file.ts";
+import { readOwnedFile } from "../../runtime/config_file.ts";
+import type { ConfigFile } from "../../runtime/config_file.ts";
 import { UsageError } from "../failure.ts";
-import { platformHere, userHome } from "./place.ts";
+import { isTrustedOwner, platformHere, userHome } from "./place.ts";
 import type { Config } from "./place.ts";
 
 const folderPaths = ["causeway.json", "mcp.json", ".mcp.json"];
@@ -23,7 +24,8 @@ export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mc
  * there: of two that have a name the first counts.
  *
  * @param wanted The name after whose file no other is read: what is wrong there does not matter then.
- * @throws {UsageError} When the given file cannot be read, or one that is there is no config.
+ * @throws {UsageError} When the given file cannot be read, one that is there is no config, or one of the folder that has what is wanted
+ * is another user's: its programs would run as this one.
  */
 export async function findConfigs(
   given: string | undefined,
@@ -31,10 +33,16 @@ export async function findConfigs(
 ): Promise<readonly Config[]> {
   const found: Config[] = [];
   for (const path of given === undefined ? usualPaths() : [given]) {
-    const text = await read(path);
-    if (text !== undefined) {
+    const file = await read(path);
+    if (file) {
+      const { text, owners } = file;
       const { understand } = await import("./server_entry.ts");
       const { names, problems } = understand(path, text, "");
+      const isMeant = until === undefined || names.some((name) => until === name || until.startsWith(`${name}.`));
+      if (given === undefined && isForeign(path, owners)) {
+        if (isMeant) throw foreignConfig(path);
+        continue;
+      }
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
       if (wrong && names.length === 0) throw new UsageError(`Cannot use the config: ${wrong.message}`);
       found.push({ path, names, text });
@@ -63,9 +71,19 @@ export function ownConfig(
   return path?.startsWith("\0") ? undefined : path;
 }
 
-async function read(path: string): Promise<string | undefined> {
+/** Whether a config of the working folder is another user's; one's own stands where the person has said. */
+function isForeign(path: string, owners: readonly number[]): boolean {
+  return resolve(path) !== ownConfig() && !owners.every((owner) => isTrustedOwner(owner));
+}
+
+function foreignConfig(path: string): UsageError {
+  const advice = `--config ${path} takes it all the same`;
+  return new UsageError(`Cannot use "${path}": it is another user's, and its servers would run as you; ${advice}`);
+}
+
+async function read(path: string): Promise<ConfigFile | undefined> {
   try {
-    return await readConfigFile(path, maxBytes);
+    return await readOwnedFile(path, maxBytes);
   } catch (error) {
     throw new UsageError(`Cannot read the config "${path}": ${error instanceof Error ? error.message : String(error)}`);
   }

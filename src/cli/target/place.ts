@@ -33,3 +33,25 @@ export function userHome(find: () => string | null = homedir): string | undefine
     return undefined;
   }
 }
+
+/**
+ * Whether a file may say what runs as this person: their own, or the administrator's. Who is that by `sudo` is still the person, too. Windows
+ * tells of no owner.
+ */
+export function isTrustedOwner(
+  owner: number,
+  user: number | undefined = userId(),
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): boolean {
+  if (user === undefined || owner === user || owner === 0) return true;
+  return user === 0 && String(owner) === environment.SUDO_UID;
+}
+
+function userId(): number | undefined {
+  try {
+    return process.getuid?.();
+  } catch {
+    // Deno asks for a permission.
+    return undefined;
+  }
+}

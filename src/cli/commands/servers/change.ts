@@ -48,7 +48,7 @@ async function find(line: CommandLine): Promise<{ config: OwnConfig; name: strin
   if (more.length > 0) throw new UsageError(`Unexpected "${more[0]}" after the name: leave it out`);
   const config = await openOwn(line);
   if (Object.hasOwn(config.servers, name)) return { config, name };
-  const other = (await findConfigs(undefined)).find(({ names }) => names.includes(name));
+  const other = (await findConfigs(undefined, { until: name })).find(({ names }) => names.includes(name));
   if (other) {
     throw new UsageError(
       basename(other.path) === fileName

@@ -1,0 +1,62 @@
+/** Configs of the working folder that are another user's: their programs would run as whoever is in that folder. */
+import { lchownSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { describe, test } from "node:test";
+import { assertEquals, assertMatch } from "@std/assert";
+import { isTrustedOwner } from "../../../src/cli/target/place.ts";
+import { assertFailure, inPlace, peer, program } from "../support.ts";
+
+const skip = process.getuid?.() !== 0 && "only the administrator can give a file away";
+const stranger = 54_321;
+const [command = "", ...args] = program("tests/servers/stdio_server.ts");
+const files = { "app/mcp.json": JSON.stringify({ mcpServers: { theirs: { command, args } } }) };
+const refused = /^causeway: Cannot use "mcp\.json": it is another user's, .*; --config mcp\.json takes it/;
+
+describe("a config of the folder that is another user's", () => {
+  test("belongs to one whom nobody has to trust: not this user, nor the administrator", () => {
+    assertEquals([1000, 0, 1001].map((owner) => isTrustedOwner(owner, 1000, {})), [true, true, false]);
+    assertEquals([1000, 0].map((owner) => isTrustedOwner(owner, 0, {})), [false, true]);
+    // By `sudo`.
+    assertEquals([1000, 1001].map((owner) => isTrustedOwner(owner, 0, { SUDO_UID: "1000" })), [true, false]);
+    assertEquals(isTrustedOwner(1001, 1000, { SUDO_UID: "1001" }), false);
+    // Windows has no numbers.
+    assertEquals(isTrustedOwner(0, undefined, {}), true);
+  });
+
+  test("is not used unless it is named", { skip }, async () => {
+    await inPlace(files, async ({ root, run }) => {
+      assertEquals((await run("tools", "theirs")).code, 0);
+      lchownSync(join(root, "app", "mcp.json"), stranger, stranger);
+      assertFailure(await run("tools", "theirs"), 2, refused);
+      assertFailure(await run("call", "theirs.echo", "text=hi"), 2, refused);
+      assertFailure(await run("servers", "list"), 2, refused);
+      const { code, err } = await run("tools", "theirs", "--config", "mcp.json");
+      assertEquals(code, 0, err);
+    });
+  });
+
+  test("holds nothing else up", { skip }, async () => {
+    await inPlace({ "app/mcp.json": "[" }, async ({ root, run }) => {
+      lchownSync(join(root, "app", "mcp.json"), stranger, stranger);
+      const own = JSON.stringify({ mcpServers: { mine: { command, args } } });
+      writeFileSync(join(root, "app", ".mcp.json"), own);
+      for (const target of ["mine", peer()]) {
+        const { code, err } = await run("tools", target);
+        assertEquals(code, 0, err);
+      }
+    });
+  });
+
+  test("is theirs where the link to it is", { skip }, async () => {
+    await inPlace({ "home/mine.json": files["app/mcp.json"] }, async ({ root, run }) => {
+      const link = join(root, "app", "mcp.json");
+      symlinkSync(join(root, "home", "mine.json"), link);
+      assertEquals((await run("tools", "theirs")).code, 0);
+      lchownSync(link, stranger, stranger);
+      const { code, err } = await run("tools", "theirs");
+      assertEquals(code, 2);
+      assertMatch(err, refused);
+    });
+  });
+});
