@@ -8,6 +8,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { UsageError } from "../../src/cli/failure.ts";
 import { hostsOf } from "../../src/cli/serve/http.ts";
 import { readServeOptions } from "../../src/cli/serve/options.ts";
+import { requireToken } from "../../src/cli/serve/token.ts";
 import type { Client } from "../../src/client/mod.ts";
 import { connect } from "../../src/entry/local.ts";
 import { handshake, RawSocket } from "../server/websocket/raw_socket.ts";
@@ -134,6 +135,31 @@ describe("causeway serve and bridge", () => {
       });
       assertEquals([ended.code, ended.isLeft], [130, false]);
       assert(!ended.err.includes(token), ended.err);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("the token is the one that the file holds now; while it holds none, the one before", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "causeway-token-"));
+    const file = join(folder, "token");
+    const [old, young] = ["a-token-of-the-test-0123456789", "another-token-0123456789"];
+    try {
+      writeFileSync(file, old);
+      const auth = await requireToken(file);
+      const isLetIn = async (token: string): Promise<boolean> => {
+        const headers = { authorization: `Bearer ${token}` };
+        return !(await auth(new Request("http://127.0.0.1/mcp", { headers })) instanceof Response);
+      };
+      assertEquals([await isLetIn(old), await isLetIn(young)], [true, false]);
+      writeFileSync(file, young);
+      assertEquals([await isLetIn(old), await isLetIn(young)], [false, true]);
+      writeFileSync(file, "");
+      assertEquals([await isLetIn(old), await isLetIn(young)], [false, true]);
+      rmSync(file);
+      assertEquals([await isLetIn(""), await isLetIn(young)], [false, true]);
+      writeFileSync(file, old);
+      assertEquals([await isLetIn(old), await isLetIn(young)], [true, false]);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -22,7 +22,7 @@ export interface HttpPlace {
   readonly port: number;
   readonly hostname: string;
   /** Lets callers in, for HTTP and for WebSockets; undefined: all that reach it from this machine. */
-  readonly auth: ((request: Request) => AuthInfo | Response) | undefined;
+  readonly auth: ((request: Request) => Promise<AuthInfo | Response>) | undefined;
   /** The tasks of its callers: one and the same over HTTP and WebSockets. */
   readonly tasks: TaskSupport;
 }
