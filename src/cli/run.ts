@@ -6,10 +6,11 @@
 import { describeFailure, UsageError } from "./failure.ts";
 import { findCommand } from "./program/commands.ts";
 import { readWords } from "./program/read.ts";
-import { writeError } from "./terminal.ts";
+import { errorsWritten, hurryAfter, writeError } from "./standard_error.ts";
 
 /** Runs the command; whatever goes wrong becomes one line and an exit code. */
 export async function runCommand(argv: readonly string[], signal: AbortSignal): Promise<number> {
+  hurryAfter(signal);
   try {
     if (argv[0] === "__complete") return await (await import("./program/complete.ts")).complete(argv.slice(1));
     const line = await readWords(argv);
@@ -26,5 +27,7 @@ export async function runCommand(argv: readonly string[], signal: AbortSignal): 
     const { exitCode, line } = describeFailure(error);
     await writeError(`causeway: ${line}\n`);
     return exitCode;
+  } finally {
+    await errorsWritten();
   }
 }

@@ -8,13 +8,12 @@ import type { Progress } from "../protocol/mod.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import { InterruptedError, OutputError } from "./failure.ts";
 import { ignoresHangUp } from "./session/hang_up.ts";
+import { errorsWritten, writeError } from "./standard_error.ts";
+import { writeAll } from "./streams.ts";
 import { oneLine } from "./text/plain.ts";
 import { cut } from "./text/width.ts";
 
-/** The standard output, as Deno has it. */
-interface DenoOutput {
-  write(bytes: Uint8Array): Promise<number>;
-}
+export { writeError } from "./standard_error.ts";
 
 /** Begins the current line of a terminal anew. */
 const eraseLine: string = `\r${String.fromCharCode(27)}[K`;
@@ -45,11 +44,6 @@ export function writeNext(text: string): Promise<boolean> {
  */
 export async function writeBytes(bytes: Uint8Array): Promise<void> {
   await writeResult(bytes);
-}
-
-/** Writes what is no result. */
-export function writeError(text: string): Promise<void> {
-  return write(process.stderr, text);
 }
 
 /** True when a person reads the standard error. */
@@ -138,23 +132,9 @@ export function createProgressLine(): ProgressLine {
   };
 }
 
-function write(stream: typeof process.stderr, text: string): Promise<void> {
-  ignoreLostReader(stream);
-  // What cannot be told has nobody who would hear of it.
-  return new Promise<void>((resolve) => stream.write(text, () => resolve())).catch(() => {});
-}
-
-/** A reader that goes away before the end (`| head`) is no error of ours. */
-function ignoreLostReader(stream: typeof process.stdout | typeof process.stderr): void {
-  if (!stream.listeners("error").includes(ignore)) stream.on("error", ignore);
-}
-
-function ignore(): void {}
-
 /** False: nobody reads it. */
 async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
-  ignoreLostReader(process.stdout);
-  let ignoreStop = ignore;
+  let ignoreStop = (): void => {};
   // A reader may be there, and take nothing: who ends the command does not wait for it.
   const stopped = new Promise<never>((_, reject) => {
     const codes = { SIGINT: 130, SIGTERM: 143, ...(!ignoresHangUp && { SIGHUP: 129 }) };
@@ -166,7 +146,7 @@ async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
     ignoreStop = () => ends.forEach((end) => end());
   });
   try {
-    await Promise.race([stopped, writeAll(chunk)]);
+    await Promise.race([stopped, errorsWritten().then(() => writeAll("stdout", chunk))]);
     return true;
   } catch (error) {
     if (error instanceof InterruptedError) throw error;
@@ -180,20 +160,4 @@ async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
   } finally {
     ignoreStop();
   }
-}
-
-/** Resolves when all of it is out. */
-async function writeAll(chunk: string | Uint8Array): Promise<void> {
-  const { Deno } = globalThis as { readonly Deno?: { readonly stdout: DenoOutput } };
-  // Who has put something else in its place gets it.
-  const isItsOwn = process.stdout.write === Object.getPrototypeOf(process.stdout).write;
-  if (!Deno || !isItsOwn) {
-    await new Promise<void>((resolve, reject) => {
-      process.stdout.write(chunk, (error) => error ? reject(error) : resolve());
-    });
-    return;
-  }
-  // Its `process.stdout` holds the whole program up until the reader has taken everything: no signal is heard meanwhile.
-  let rest = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
-  while (rest.length > 0) rest = rest.subarray(await Deno.stdout.write(rest));
 }

@@ -1,0 +1,52 @@
+/**
+ * The standard error: what is said there is in order, and nobody who ends the command waits for a reader that takes nothing.
+ *
+ * @module
+ */
+import { isHeldUpBy, writeAll } from "./streams.ts";
+
+/** How long the end waits for what is said to be taken, in milliseconds. */
+const moment = 1_000;
+
+/** Those that wait, each as what gives it no more than a moment. */
+const waiting = new Set<() => void>();
+/** On Deno alone: elsewhere the stream itself keeps the order. */
+let last: Promise<void> = Promise.resolve();
+let isEnding = false;
+
+/** From the end of this signal on, nothing is waited for longer than a moment. */
+export function hurryAfter(signal: AbortSignal): void {
+  const hurry = (): void => {
+    isEnding = true;
+    for (const hasten of waiting) hasten();
+  };
+  if (signal.aborted) hurry();
+  else signal.addEventListener("abort", hurry, { once: true });
+}
+
+/** Writes what is no result. Resolves when it is out, or cannot be written: that has nobody who would hear of it. */
+export function writeError(text: string): Promise<void> {
+  if (!isHeldUpBy("stderr")) return patiently(writeAll("stderr", text).catch(() => {}));
+  last = last.then(() => writeAll("stderr", text)).catch(() => {});
+  return patiently(last);
+}
+
+/** Resolves when all that was said is on its way, as it is at once but on Deno: what is written elsewhere comes behind it then. */
+export function errorsWritten(): Promise<void> {
+  return isHeldUpBy("stderr") ? patiently(last) : Promise.resolve();
+}
+
+function patiently(written: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const hasten = (): void => void (timer = setTimeout(done, moment));
+    const done = (): void => {
+      waiting.delete(hasten);
+      clearTimeout(timer);
+      resolve();
+    };
+    waiting.add(hasten);
+    if (isEnding) hasten();
+    void written.then(done);
+  });
+}
