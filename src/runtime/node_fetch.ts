@@ -55,7 +55,7 @@ export interface NodeFetch {
  * itself takes one (`NODE_USE_ENV_PROXY=1`, from 24.5 on).
  *
  * A failure rejects with a `TypeError` like Node's own `fetch`; its `code` and its `cause` are Node's. What this process has
- * no permission for is a `ConnectError`. An abort rejects with the signal's reason.
+ * no permission for is a `ConnectError`, and so is a server that does not speak TLS at an `https:` address. An abort rejects with the signal's reason.
  */
 export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
   const { lookup, ca, keepAlive = 4_000 } = options;
@@ -300,7 +300,7 @@ class Reply {
   #fail(error: unknown, aborted = false): void {
     if (this.#over) return;
     this.#done();
-    const reason = aborted ? error : fetchError(error, this.#url);
+    const reason = aborted ? error : fetchError(error, this.#url, this.#request.socket);
     this.#outcome.reject(reason);
     this.#whole?.used?.end();
     this.#whole?.outcome.reject(reason);
@@ -345,9 +345,19 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   "br": () => zlib.createBrotliDecompress(),
 };
 
-/** As Node's own `fetch` tells it, with the `code` at hand; by its class where `node --permission` lets nothing out. */
-function fetchError(cause: unknown, { origin }: URL): Error {
+/**
+ * As Node's own `fetch` tells it, with the `code` at hand; by its class where `node --permission` lets nothing out, and where a
+ * connection that is to be encrypted broke before it was.
+ */
+function fetchError(cause: unknown, { origin }: URL, socket: object | null): Error {
   const { message = "", code, syscall } = cause as { message?: string; code?: string; syscall?: string };
+  // Who is not there at all has a code of that.
+  if (
+    socket && "secureConnecting" in socket && socket.secureConnecting && !/^(connect|getaddrinfo)/.test(syscall ?? "")
+  ) {
+    const why = "no encrypted connection came about; check the address, and that the server speaks https:";
+    return new ConnectError(`Cannot connect to "${origin}" (${code}): ${why}`, { cause, retryable: true });
+  }
   if (code === "ERR_ACCESS_DENIED") {
     const why = "this process may not connect there; run Node with --allow-net";
     return new ConnectError(`Cannot connect to "${origin}": ${why}`, { cause });

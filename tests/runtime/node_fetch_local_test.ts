@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
@@ -279,6 +280,24 @@ describe("createNodeFetch: failures", () => {
     const asked = () => denied.fetch("http://a.example/?key=s3cret", { method: "POST", body: "{}" });
     const { message, retryable } = await assertRejects(asked, ConnectError, "--allow-net");
     assertEquals([retryable, message.includes("s3cret")], [false, false]);
+  });
+
+  // Bun and Deno do not tell of their sockets how far they are.
+  test("what was to be encrypted and met no TLS was not sent", { skip: !isNode && "Node's own sockets" }, async () => {
+    const secure = origin.replace("http:", "https:");
+    const asked = () => client.fetch(`${secure}/?key=s3cret`, { method: "POST", body: "{}" });
+    const { message, delivery, retryable } = await assertRejects(asked, ConnectError, "speaks https:");
+    assertEquals([delivery, retryable, message.includes("s3cret")], ["not-sent", true, false]);
+    const silent = createTcpServer((socket) => void socket.on("error", () => {}).once("data", () => socket.destroy()));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = silent.address() as AddressInfo;
+      await assertRejects(() => client.fetch(`https://127.0.0.1:${port}/`, {}), ConnectError, "ECONNRESET");
+    } finally {
+      silent.close();
+    }
+    const refused = await assertRejects(() => client.fetch("https://127.0.0.1:1/", {}), TypeError, "ECONNREFUSED");
+    assertEquals(codeOf(refused), "ECONNREFUSED");
   });
 
   test("lookup pins the address", async () => {
