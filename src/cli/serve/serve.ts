@@ -128,7 +128,10 @@ async function report(
       told.set(server, failure);
       const about = isOne || line.includes(`"${server}"`) ? "" : `"${oneLine(server)}": `;
       await writeError(`causeway: ${about}${line}\n`);
-    } else if (event.type === "state" && event.to === "connected") told.delete(event.server);
+    } else if (event.type === "state" && event.to === "connected") {
+      told.delete(event.server);
+      servers.get(event.server)?.onConnected?.();
+    }
   }
 }
 

@@ -8,13 +8,14 @@ import { Redactor } from "../../egress/redact.ts";
 import type { ServerNotes } from "../../hub/config/mod.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { ServerConfig, ServerSettings } from "../../hub/seam.ts";
+import type { Logger } from "../../ports.ts";
 import { findSignIn, withAdvice } from "../auth/use.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import { DeadlineError, UsageError } from "../failure.ts";
 import { didYouMean } from "../../hub/config/nearest.ts";
 import { findConfigs, noConfig } from "../target/config.ts";
 import type { Config } from "../target/place.ts";
-import { lateError } from "../session/late.ts";
+import { lateError, strayError } from "../session/late.ts";
 import { warnOfPlainHttp } from "../target/plain_http.ts";
 import { readServer, serverReader } from "../target/server_entry.ts";
 import { resolveTarget } from "../target/target.ts";
@@ -32,6 +33,8 @@ const keptWords = 4_096;
 export type Served = ServerConfig & Pick<ServerNotes, "approved" | "idempotent" | "pins"> & {
   /** Gives an error of it as the command tells it: with where to sign in, and what a late program has said. Never rejects. */
   readonly advise?: (error: unknown) => Promise<unknown>;
+  /** Says that it is connected: what its program has said until then is no reason of anything later. */
+  readonly onConnected?: () => void;
 };
 
 /** What is wanted of the servers. */
@@ -186,14 +189,20 @@ async function configOf(
   };
   if (typeof target !== "string") {
     let words = "";
+    let stray: string | undefined;
     const onStderr = (line: string): void => void (words = `${words}${line}\n`.slice(-keptWords));
+    const logger: Logger = ({ fields }) => {
+      if (typeof fields?.line === "string") stray ??= fields.line;
+    };
+    const onConnected = (): void => void (stray = undefined);
     const advise = (error: unknown): Promise<unknown> => {
-      const said = words;
+      const advised = strayError(lateError(error, words), stray);
       // It is started anew, and speaks for itself then.
       words = "";
-      return Promise.resolve(lateError(error, said));
+      stray = undefined;
+      return Promise.resolve(advised);
     };
-    return { ...settings, ...target, onStderr, advise };
+    return { ...settings, ...target, onStderr, logger, onConnected, advise };
   }
   await warnOfPlainHttp(destination);
   const used = await findSignIn(world, destination);

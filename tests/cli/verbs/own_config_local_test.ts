@@ -61,8 +61,14 @@ describe("a server of a config", () => {
   test("that is not there in the time of its config is told of with what it wrote to its output", async () => {
     const talks = { command: "sh", args: ["-c", "echo 'Sign in first'; cat > /dev/null; :"], timeout: 3_000 };
     await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers: { talks } }) }, async ({ run }) => {
-      const late = await run("tools", "talks");
-      assertFailure(late, 4, /within 3000 ms: .*; its output began with "Sign in first", which is no MCP message$/m);
+      const pattern = /within 3000 ms: .*; its output began with "Sign in first", which is no MCP message$/m;
+      const [one, several, bridged] = await Promise.all([
+        run("tools", "talks"),
+        run("search", "x"),
+        run("bridge", "talks"),
+      ]);
+      for (const late of [one, several]) assertFailure(late, 4, pattern);
+      assertMatch(bridged.err, pattern);
     });
   });
 
