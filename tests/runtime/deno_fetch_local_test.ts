@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, test } from "node:test";
 import { ConnectError, ConnectionClosedError } from "../../src/protocol/errors.ts";
+import { freePort } from "../support/free_port.ts";
 
 const skip = "Deno" in globalThis ? false : "it is Deno's own";
 const text = '{"text":"häßlich 😀"}';
@@ -45,8 +46,7 @@ describe("the fetch of ./deno", () => {
   });
 
   test("names a connection that did not come about", { skip }, async () => {
-    let closed = "";
-    await served(() => {}, (url) => Promise.resolve(void (closed = url)));
+    const closed = `http://127.0.0.1:${await freePort()}/`;
     const { denoFetch } = await import("../../src/runtime/deno.ts");
     await assertRejects(() => denoFetch(closed, { method: "POST", body: text }), ConnectError);
   });

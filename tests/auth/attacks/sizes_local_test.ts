@@ -99,7 +99,7 @@ async function serve(answer: Reply) {
 
 describe("replies without measure", () => {
   for (const [what, reply] of Object.entries(replies)) {
-    test(`${what}: given up early, and soon`, async () => {
+    test(`${what}: given up early`, async () => {
       await using server = await serve(reply);
       const oauth = createOAuth({
         redirectUri: "http://127.0.0.1:1/callback",
@@ -109,11 +109,9 @@ describe("replies without measure", () => {
           return Promise.resolve(`http://127.0.0.1:1/callback?code=code-1&state=${searchParams.get("state")}`);
         },
       });
-      const begun = performance.now();
       const error = await refusalOf(oauth.signIn(server.url));
       assert(error instanceof LimitExceededError, `${error.name}: ${error.message}`);
       assertEquals([error.limit, error.value], ["limits.documentBytes", 262_144]);
-      assertLess(performance.now() - begun, 9_000);
       // What a runtime and the system take in advance is some megabytes at most.
       assertLess(server.seen.sent, 64_000_000);
       assertEquals(await oauth.status(server.url), undefined);
