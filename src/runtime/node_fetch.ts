@@ -197,9 +197,7 @@ class Reply {
   #respond(incoming: IncomingMessage): void {
     this.#answered = true;
     const status = incoming.statusCode ?? 0;
-    const headers: [string, string][] = [];
-    const { rawHeaders } = incoming;
-    for (let i = 0; i + 1 < rawHeaders.length; i += 2) headers.push([rawHeaders[i] ?? "", rawHeaders[i + 1] ?? ""]);
+    const headers = headersOf(incoming);
     const isEmpty = this.#init.method === "HEAD" || status === 204 || status === 205 || status === 304;
     const init = { status, statusText: incoming.statusMessage ?? "", headers };
     const response = new Response(isEmpty ? null : this.#body(incoming), init);
@@ -313,6 +311,16 @@ class Reply {
     this.#over = true;
     this.#init.signal?.removeEventListener("abort", this.#abort);
   }
+}
+
+/** As they came; by name where they are not kept so, as in a Worker with `nodejs_compat`. */
+function headersOf({ rawHeaders, headers }: IncomingMessage): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1] ?? ""]);
+  if (pairs.length > 0) return pairs;
+  return Object.entries(headers).flatMap(([name, given = []]) =>
+    [given].flat().map((text) => [name, text] as [string, string])
+  );
 }
 
 /** The body as bytes or a stream; a content type that follows from its kind is added where there is none. */
