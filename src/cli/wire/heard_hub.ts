@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readUrl } from "../../egress/url.ts";
 import { connect } from "../../entry/local.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { createOpenHub } from "../../hub/open_hub.ts";
@@ -33,21 +34,41 @@ export async function openHeardHub(
   servers: ReadonlyMap<string, ServerConfig>,
   options: OpenHubOptions = {},
 ): Promise<Hub> {
+  return await (await loadHeardHub(line, servers))({}, options);
+}
+
+/**
+ * Loads what opens such a hub. Of a server that is added later and is none of these, its place is told.
+ *
+ * @throws {UsageError} When the recording cannot be begun.
+ */
+export async function loadHeardHub(line: CommandLine, servers: ReadonlyMap<string, ServerConfig>): Promise<OpenHub> {
   // Whoever takes secrets out of a server's texts says whose they are.
   const names = new Map(Array.from(servers, ([name, { redact }]) => [redact, name]));
-  const redactors = new Map(Array.from(servers, ([name, { redact }]) => [name, redact]));
-  const hear = hearWire(line, (text, server = "") => redactors.get(server)?.(text) ?? text);
-  if (!hear) return await (await loadBoundHub())({}, options);
+  const redactors = new Map<string, Set<(text: string) => string>>();
+  const hear = hearWire(
+    line,
+    (text, server = "") => [...redactors.get(server) ?? []].reduce((shown, redact) => redact(shown), text),
+  );
+  if (!hear) return await loadBoundHub();
   const ports = await runtimePorts();
   const begin = performance.now();
   return await createOpenHub(async (target, given) => {
-    const server = names.get(given.redact);
+    const place = typeof target === "object" && "target" in target ? target.target : target;
+    const server = (given.redact && names.get(given.redact)) ?? placeName(place);
+    const known = redactors.get(server) ?? new Set();
+    redactors.set(server, given.redact ? known.add(given.redact) : known);
     // The time runs from one beginning for all.
     const tell: HearWire = (wire) => hear({ at: Math.round(performance.now() - begin), server, ...without(wire) });
-    if (typeof target === "object" && "send" in target) return await connect(tapTransport(target, tell), given);
-    const place = typeof target === "object" && "target" in target ? target.target : target;
+    if (typeof place === "object" && "send" in place) return await connect(tapTransport(place, tell), given);
     return await connectTapped(place, given, { hear: tell, ports, connect });
-  })({}, options);
+  });
+}
+
+/** What there is to say of a server that no config has. */
+function placeName(place: string | object): string {
+  if (typeof place === "string") return readUrl(place)?.host ?? "";
+  return "command" in place && typeof place.command === "string" ? place.command : "";
 }
 
 function without<Line extends { readonly at: number }>({ at: _, ...rest }: Line): Omit<Line, "at"> {

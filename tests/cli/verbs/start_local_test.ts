@@ -1,4 +1,5 @@
 /** `causeway start`: the runner, with an agent that has a model and keeps its runs. */
+import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { serveHttp } from "../../../src/entry/local.ts";
 import { skip } from "../../agent/runs/support/database.ts";
 import { createModernServer } from "../../servers/modern.ts";
+import { until } from "../../suites/spawn.ts";
 import { assertFailure, causeway } from "../support.ts";
 import type { Run, RunOptions } from "../support.ts";
 
@@ -34,6 +36,7 @@ async function whileStarted(
   const run = await causeway(["start", "--port", "0", "--key", ...words], {
     ...options,
     started(child) {
+      options.started?.(child);
       child.stdout?.on("data", (text: string) => {
         out += text;
         const [, url = "", key] = /The runner is at (\S+), [^]*API key: (\S+)\n/.exec(out) ?? [];
@@ -74,6 +77,21 @@ describe("causeway start", () => {
       writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { odd } }));
       const { err } = await whileStarted([], { cwd }, () => Promise.resolve());
       assertMatch(err, /^causeway: warning: mcp\.json: mcpServers\.odd\.enw: unknown field \(did you mean "env"\?\)/);
+    });
+  });
+
+  test("--verbose shows the wire, each line with the server and without its secrets", async () => {
+    await using server = await serveHttp(createModernServer().fetch, { port: 0 });
+    await inFolder(async (cwd) => {
+      const config = { url: `${server.url}/mcp`, headers: { "X-Key": "Gives back the text" } };
+      writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { mine: config } }));
+      let err = "";
+      const started = (child: ChildProcess): void => void child.stderr?.on("data", (text: string) => err += text);
+      await whileStarted(["--verbose"], { cwd, started }, async () => {
+        await until(() => /^< mine \d+ ms .*"tools":/m.test(err), "the list of tools");
+      });
+      assertMatch(err, /^> mine \d+ ms \{"jsonrpc":"2\.0",/m);
+      assertEquals(err.includes("Gives back"), false, err);
     });
   });
 

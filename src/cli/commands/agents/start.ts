@@ -27,7 +27,7 @@ import { warnOfPlainHttp } from "../../target/plain_http.ts";
 import { serverReader } from "../../target/server_entry.ts";
 import { writeError, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
-import { loadBoundHub } from "../../wire/heard_hub.ts";
+import { loadHeardHub } from "../../wire/heard_hub.ts";
 import { createFaultTeller } from "./faults.ts";
 import { chooseModel } from "./model.ts";
 
@@ -43,7 +43,7 @@ export async function start(line: CommandLine, signal: AbortSignal): Promise<num
   const store = folder === undefined ? undefined : await openStore(folder);
   const database = await openRuns(line, folder);
   const hidden = hideSecrets(servers);
-  const openHub = await loadBoundHub();
+  const openHub = await loadHeardHub(line, new Map(Object.entries(hidden)));
   await using local = await startLocalRunner({
     ...{ servers: hidden, notes: hidden, port, model, openHub, logger: createFaultTeller() },
     ...(database && { database }),
