@@ -16,6 +16,7 @@ import type { Session, SessionParts } from "./session/session.ts";
  */
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Session> {
   const { transport } = parts;
+  let isAnother = false;
   const discovered = discover(probe, parts).catch(async (error): Promise<undefined> => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) {
       // Unless the question was called off because there is an answer already.
@@ -23,6 +24,7 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
         // Who has given up wants no other process.
         if (!transport.restart || parts.client().closed) throw error;
         await transport.restart();
+        isAnother = true;
       }
     } // A pipe that did not open in time has ended with that; silence, and what is no answer at all, leave it open.
     else if (!isLegacyAnswer(error) && (transport.ended || error instanceof UnsupportedVersionError)) throw error;
@@ -39,7 +41,7 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
     if (await discovered) return probe;
     if (!isLegacyAnswer(error)) throw error;
     // A bridge may have made its one handshake for the question: another process was not asked. What speaks another revision stays so.
-    await transport.restart?.();
+    if (!isAnother) await transport.restart?.();
     return legacy.open();
   });
   const winner = await Promise.race([opened, discovered.then((found) => found ?? opened)]);

@@ -149,6 +149,25 @@ describe("finding out the era on a pipe", () => {
     assertEquals(server.methods(), ["server/discover", "initialize", "initialize"]);
   });
 
+  test("a server that ends because of the question and refuses the handshake is started twice", async () => {
+    let starts = 0;
+    const transport = new ChannelTransport(() => {
+      starts++;
+      const [near, far] = createMemoryPair();
+      void far.open({
+        text(text) {
+          const message: JsonObject = JSON.parse(text);
+          if (message.method === "server/discover") void far.close();
+          else if (message.method === "initialize") void far.write([JSON.stringify(failure(message, -32600))]);
+        },
+        end() {},
+      });
+      return near;
+    });
+    await assertRejects(() => connect(transport), InvalidRequestError);
+    assertEquals(starts, 2);
+  });
+
   test("a server that speaks another revision is not started once more", async () => {
     const serverInfo = { name: "x", version: "1" };
     const newer = played((message, send) =>
