@@ -88,6 +88,11 @@ export function columns(
   }).join("");
 }
 
+/** A line, and rows in aligned columns below it: what is too wide for the terminal goes on below itself. */
+export function headed(head: string, rows: readonly (readonly string[])[], width: number): string {
+  return `${wrap(head, width - 2).join("\n  ")}\n${columns(rows, width, { indent: 4, wrapsLast: true })}`;
+}
+
 /** A column that goes on below has at least so much room. */
 const leastWrapped = 16;
 
@@ -105,6 +110,7 @@ function fit(cell: string, width: number): string {
   return padded(widthOf(cell) > width ? cut(cell, Math.max(0, width - 1)) + "…" : cell, width);
 }
 
-function indent(text: string, by: number, width: number): string[] {
+/** The lines of a text behind so many spaces. */
+export function indent(text: string, by: number, width: number): string[] {
   return text === "" ? [] : wrap(text, width - by).map((line) => " ".repeat(by) + line);
 }

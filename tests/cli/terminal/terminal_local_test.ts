@@ -42,6 +42,9 @@ async function withServer(run: (place: { cwd: string; url: string; go: () => voi
     const requestedSchema = { type: "object", properties: { password: { type: "string" } } } as const;
     return (await context.elicit({ message: "Your secret?", requestedSchema })).action;
   });
+  const takes = { who: { description: long, required: true }, "a-long-name-of-an-argument": { description: long } };
+  server.prompt("greet", { description: long, arguments: takes }, () => "hello");
+  server.resource("test://some", { name: "some", description: long }, () => "text");
   await using host = await serveHttp(createHandler(server), { port: 0 });
   const url = `${host.url}/mcp`;
   const mcpServers = {
@@ -87,6 +90,11 @@ describe("on a terminal", () => {
         const tools = await shown(["tools", url], width, cwd);
         assertEquals([tools.code, tools.lines[0]?.startsWith("work")], [0, true]);
         assertAligned(tools.lines, /^ {4}\S+ +(?=string|integer)/);
+        const prompts = await shown(["prompts", url], width, cwd);
+        assertEquals([prompts.code, prompts.lines[0]?.startsWith("greet")], [0, true]);
+        assertAligned(prompts.lines, /^ {4}\S+ +(?=A sentence)/);
+        const resources = await shown(["resources", url], width, cwd);
+        assertEquals([resources.code, resources.lines[0]], [0, "test://some"]);
         const servers = await shown(["servers", "list"], width, cwd);
         assertEquals(servers.code, 0);
         assertAligned(servers.lines, /^ {2}\S+ +(?=http|no-)/);

@@ -13,9 +13,10 @@ import type { CommandLine } from "../../command_line.ts";
 import { withDeadline } from "../../deadline.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
-import { writeOut } from "../../terminal.ts";
+import { terminalWidth, writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plainJson, said } from "../../text/plain.ts";
 import { resultText } from "../../text/result.ts";
+import { headed } from "../../text/table.ts";
 import { exactWords, tellEnds, unknownName } from "./common.ts";
 
 /** Lists them, and answers the exit code. */
@@ -95,10 +96,15 @@ function textsOf(name: string, prompt: Prompt | undefined, given: JsonObject): R
 function promptText({ name, title, description, arguments: given }: Prompt): string {
   const takes = given ?? [];
   const about = [title === name ? "" : said(title), firstLine(said(description))].filter(Boolean).join(": ");
-  const keys = takes.map((argument) => oneLine(argument.name) + (argument.required ? "" : "?"));
-  const width = Math.min(32, Math.max(0, ...keys.map((key) => key.length)));
-  const rows = takes.map((argument, at) => `    ${keys[at]?.padEnd(width)}  ${firstLine(said(argument.description))}`);
-  return [`${oneLine(name)}  ${oneLine(about)}`, ...rows].map((row) => row.trimEnd() + "\n").join("");
+  const head = `${oneLine(name)}  ${oneLine(about)}`.trimEnd();
+  const rows = takes.map((argument) =>
+    [oneLine(argument.name) + (argument.required ? "" : "?"), firstLine(said(argument.description))] as const
+  );
+  const columns = terminalWidth();
+  if (columns !== undefined) return headed(head, rows, columns);
+  const width = Math.min(32, Math.max(0, ...rows.map(([key]) => key.length)));
+  const lines = rows.map(([key, about]) => `    ${key.padEnd(width)}  ${about}`);
+  return [head, ...lines].map((row) => row.trimEnd() + "\n").join("");
 }
 
 function messagesText({ messages }: GetPromptResult): string {

@@ -8,8 +8,9 @@ import type { Resource, ResourceTemplate } from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
-import { writeOut } from "../../terminal.ts";
+import { terminalWidth, writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plainJson, said } from "../../text/plain.ts";
+import { indent } from "../../text/table.ts";
 import { exactWords, tellEnds } from "./common.ts";
 
 /** Lists them, and answers the exit code. */
@@ -50,5 +51,7 @@ function resourceText(uri: string, { name, title, description, ...about }: Resou
   const size = "size" in about && typeof about.size === "number" ? `${about.size} bytes` : "";
   const called = [title ?? name, firstLine(said(description))].filter((text) => text !== "").join(": ");
   const facts = [said(about.mimeType), size].filter((fact) => fact !== "").join(", ");
-  return `${oneLine(uri)}\n    ${oneLine(called)}${facts === "" ? "" : ` (${oneLine(facts)})`}\n`;
+  const told = `${oneLine(called)}${facts === "" ? "" : ` (${oneLine(facts)})`}`;
+  // What it is read by stays whole.
+  return [oneLine(uri), ...indent(told, 4, terminalWidth() ?? Infinity)].map((row) => `${row}\n`).join("");
 }

@@ -10,7 +10,7 @@ import { withClient } from "../../session/session.ts";
 import { terminalWidth, writeOut } from "../../terminal.ts";
 import { firstLine, oneLine, plain, plainJson, said } from "../../text/plain.ts";
 import { propertiesOf, requiredOf } from "../../../protocol/arguments/schema.ts";
-import { columns, wrap } from "../../text/table.ts";
+import { headed } from "../../text/table.ts";
 import { typeText } from "../../text/schema.ts";
 import { comment, propertyName, typeOf } from "../../text/typescript.ts";
 import { exactWords, tellEnds } from "./common.ts";
@@ -62,15 +62,12 @@ export function toolText(tool: Tool): string {
     about: aboutText(schema),
   }));
   const width = terminalWidth();
-  const head = `${[oneLine(name), about.join(": ")].join("  ").trimEnd()}\n`;
-  if (width !== undefined) {
-    const cells = rows.map(({ key, type, about }) => [key, type, about]);
-    return wrap(head.trimEnd(), width).join("\n  ") + "\n" + columns(cells, width, { indent: 4, wrapsLast: true });
-  }
+  const head = [oneLine(name), about.join(": ")].join("  ").trimEnd();
+  if (width !== undefined) return headed(head, rows.map(({ key, type, about }) => [key, type, about]), width);
   const keyWidth = Math.min(32, Math.max(0, ...rows.map(({ key }) => key.length)));
   const typeWidth = Math.min(24, Math.max(0, ...rows.map(({ type }) => type.length)));
   const lines = rows.map(({ key, type, about }) => `    ${key.padEnd(keyWidth)}  ${type.padEnd(typeWidth)}  ${about}`);
-  return head + lines.map((line) => line.trimEnd() + "\n").join("");
+  return [head, ...lines].map((line) => line.trimEnd() + "\n").join("");
 }
 
 function aboutText(schema: unknown): string {
