@@ -6,7 +6,6 @@
 import type { ConstantJson, JsonObject } from "../protocol/json_rpc.ts";
 import { defaultLimits, fillIn, type Limits } from "../protocol/limits.ts";
 import { checked } from "../protocol/modern.ts";
-import { allRules } from "../protocol/shapes/all.ts";
 import { isPlain } from "../protocol/shapes/core.ts";
 import type {
   CallToolResult,
@@ -18,6 +17,7 @@ import type {
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
+  ListResult,
   ListToolsResult,
   LoggingLevel,
   ReadResourceResult,
@@ -44,7 +44,8 @@ import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions }
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { type ListOptions, takeTools } from "./tools.ts";
+import { type ListOptions, sift, takeTools } from "./tools.ts";
+import { checkItem, looseRules } from "./extras/items.ts";
 import { askOverHttp, isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
@@ -298,8 +299,9 @@ export class Client extends CoreClient {
     await super.close();
   }
 
-  #list<Result>(method: string, key: string, options: ListOptions): Promise<Result> {
-    return listOf(method, key, { ...this.parts, options });
+  async #list<Result extends ListResult>(method: string, key: string, options: ListOptions): Promise<Result> {
+    const result: Result = await listOf(method, key, { ...this.parts, options });
+    return sift(result, key, this.inputs?.logger, (item) => checkItem(method, key, item));
   }
 
   #remember(result: ListToolsResult, whole: boolean): ListToolsResult {
@@ -322,7 +324,7 @@ export class Client extends CoreClient {
     const isCall = shape === "tools/call";
     if (!(isCall && isPlain(result))) {
       super.accepted(request, result, shape);
-      checked(request.method, result, shape || request.method, allRules);
+      checked(request.method, result, shape || request.method, looseRules);
     }
     const tool = isCall && this.#tools.get(request.params.name);
     if (tool && tool.outputSchema) this.#outputs.check(tool, result);

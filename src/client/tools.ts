@@ -9,7 +9,7 @@ import type { JsonObject } from "../protocol/json_rpc.ts";
 import type { CoreLimits, CoreTimeouts } from "../protocol/limits.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { checkTool } from "../protocol/shapes/tool.ts";
-import type { Change, ListToolsResult, Tool } from "../protocol/types.ts";
+import type { Change, ListResult, ListToolsResult, Tool } from "../protocol/types.ts";
 import type { ClientRequest, RequestOptions } from "./session/request.ts";
 import type { Clock, Logger } from "../ports.ts";
 import type { Transport } from "../transport/transport.ts";
@@ -93,15 +93,33 @@ export function takeTools(
 ): ListToolsResult {
   const used = era === "modern" && transport.kind === "http" ? mirror : undefined;
   if (whole) used?.forget();
-  const rejected: { name: string; reason: string }[] = [];
   const seen = new Set<string>();
-  const tools = result.tools.filter((tool) => {
+  return sift<Tool, ListToolsResult>(result, "tools", inputs?.logger, (tool) => {
     const reason = (isObject(tool) ? checkTool(tool) : "it is no object") ??
       (seen.has(tool.name) ? "its name stands twice" : used?.learn(tool));
-    if (!reason) return seen.add(tool.name);
-    const fields = { name: String(tool?.name), reason };
-    inputs?.logger?.({ level: "warning", message: "A tool was dropped", fields });
+    return reason ?? void seen.add(tool.name);
+  });
+}
+
+/**
+ * Moves what is no item of a list to `rejected`, and tells of it.
+ *
+ * @param key Where the items are.
+ * @param judge Says what is wrong with one.
+ */
+export function sift<Item extends { name?: unknown; uri?: unknown }, Result extends ListResult>(
+  result: Result,
+  key: string,
+  logger: Logger | undefined,
+  judge: (item: Item) => string | undefined,
+): Result {
+  const rejected: { name: string; reason: string }[] = [];
+  const kept = (result as Result & Record<string, Item[]>)[key]!.filter((item) => {
+    const reason = judge(item);
+    if (!reason) return true;
+    const fields = { name: String(item?.name ?? item?.uri), reason };
+    logger?.({ level: "warning", message: `Dropped from ${key}`, fields });
     return !rejected.push(fields);
   });
-  return rejected.length > 0 ? { ...result, tools, rejected } : result;
+  return rejected[0] ? { ...result, [key]: kept, rejected } : result;
 }

@@ -133,7 +133,7 @@ describe("lists that come in pages", () => {
   test("what is no tool is left out with its reason, the others stay", async () => {
     const pages = [{ tools: [tool("a"), { inputSchema: {} }, { name: 5, inputSchema: {} }, { name: "b" }, tool("c")] }];
     const logged: LogRecord[] = [];
-    const logger = (record: LogRecord) => void (record.message.includes("tool") && logged.push(record));
+    const logger = (record: LogRecord) => void (record.message.includes("tools") && logged.push(record));
     await using client = await connect(url, { fetch: memoryFetch(paged(pages)), logger });
     const { tools, rejected = [] } = await client.listTools();
     assertEquals(tools.map(({ name }) => name), ["a", "c"]);
@@ -141,11 +141,50 @@ describe("lists that come in pages", () => {
     for (const { reason } of rejected) assert(reason.length > 5);
     // It is told to the operator as well (C-094), in a hub with the name of the server.
     const records = (more: object) =>
-      rejected.map((fields) => ({ level: "warning", message: "A tool was dropped", fields: { ...more, ...fields } }));
+      rejected.map((fields) => ({ level: "warning", message: "Dropped from tools", fields: { ...more, ...fields } }));
     assertEquals(logged, records({}) as LogRecord[]);
     logged.length = 0;
     await using hub = await openHub({ one: { url } }, { fetch: memoryFetch(paged(pages)), logger });
     assertEquals([hub.tools().length, logged], [2, records({ server: "one" }) as LogRecord[]]);
+  });
+
+  test("what is no resource, template or prompt is left out with its reason, the others stay", async () => {
+    const lists: Record<string, [string, JsonObject]> = {
+      "resources/list": ["resources", { uri: "note://a", name: "a" }],
+      "resources/templates/list": ["resourceTemplates", { uriTemplate: "note://{a}", name: "a" }],
+      "prompts/list": ["prompts", { name: "a" }],
+    };
+    const target = front(createModernServer(), (seen) => {
+      const [key, good] = lists[seen.method] ?? [];
+      if (!key || !good) return undefined;
+      const { name: _, ...nameless } = good;
+      const isFirst = !(seen.message?.params as JsonObject | undefined)?.cursor;
+      const items = isFirst ? [good, nameless, null] : [{ ...good, name: 5 }, { ...good, name: "b" }];
+      return resultReply(seen, { [key]: items, ttlMs: 60_000, ...(isFirst && { nextCursor: "more" }) });
+    });
+    const logged: LogRecord[] = [];
+    const logger = (record: LogRecord) => void (record.message.startsWith("Dropped") && logged.push(record));
+    await using client = await connect(url, { fetch: memoryFetch(target), logger });
+    const { resources, rejected = [] } = await client.listResources();
+    assertEquals(resources.map(({ name }) => name), ["a", "b"]);
+    assertEquals(rejected, [
+      { name: "note://a", reason: '"name" is missing: expected a string' },
+      { name: "undefined", reason: '"resources[0]" is null: expected an object' },
+      { name: "5", reason: '"name" is a number: expected a string' },
+    ]);
+    assertEquals(
+      logged,
+      rejected.map((fields) => ({ level: "warning", message: "Dropped from resources", fields })) as LogRecord[],
+    );
+    // Also of one raw page, and of one that was kept.
+    const page = await client.listResources({ cursor: "more" });
+    assertEquals([page.resources.length, page.rejected?.length], [1, 1]);
+    const { resourceTemplates, rejected: templates } = await client.listResourceTemplates();
+    const { prompts, rejected: others } = await client.listPrompts();
+    assertEquals([resourceTemplates.length, templates?.length, prompts.length, others?.length], [2, 3, 2, 3]);
+    await using hub = await openHub({ one: { url } }, { fetch: memoryFetch(target) });
+    // Both resources have one URI.
+    assertEquals([hub.resources().length, hub.templates().length, hub.prompts().length, hub.errors.size], [1, 1, 2, 0]);
   });
 
   test("a tool that is listed twice is kept once, the second is rejected", async () => {

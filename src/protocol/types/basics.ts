@@ -87,6 +87,8 @@ export interface ListResult extends Result, CacheHints {
   nextCursor?: Cursor;
   /** Set by this library when a cap ended the walk before the list did: what was gathered is here. */
   truncated?: "pages" | "items" | "time" | "bytes";
+  /** Set by this library: what was left out, with the reason (no such item, a tool's name that stands twice, an invalid `x-mcp-header`). */
+  rejected?: { name: string; reason: string }[];
 }
 
 /** A page of a list is asked for. */

@@ -49,8 +49,6 @@ export interface Tool {
 export interface ListToolsResult extends ListResult {
   /** In the server's order. */
   tools: Tool[];
-  /** Tools that were left out, with the reason (an invalid `x-mcp-header`, a duplicate name). */
-  rejected?: { name: string; reason: string }[];
 }
 
 /** A tool is called. */

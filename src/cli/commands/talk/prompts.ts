@@ -6,7 +6,7 @@
 import type { Client } from "../../../client/mod.ts";
 import { didYouMean } from "../../../hub/config/nearest.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
-import type { GetPromptResult, Prompt } from "../../../protocol/mod.ts";
+import type { GetPromptResult, ListPromptsResult, Prompt } from "../../../protocol/mod.ts";
 import { readPieces } from "../../arguments/pieces.ts";
 import { buildArguments } from "../../arguments/values.ts";
 import type { CommandLine } from "../../command_line.ts";
@@ -26,11 +26,11 @@ export async function listPrompts(line: CommandLine, signal: AbortSignal): Promi
     signal,
     async use(client, signal) {
       const has = line.json || client.info?.capabilities.prompts !== undefined;
-      const { truncated, ...result } = has
+      const { rejected, truncated, ...result }: ListPromptsResult = has
         ? await client.listPrompts({ signal })
-        : { prompts: [], truncated: undefined };
+        : { prompts: [] };
       await writeOut(line.json ? plainJson(result) + "\n" : result.prompts.map(promptText).join(""));
-      await tellEnds(client, { truncated }, { one: "prompt", count: result.prompts.length });
+      await tellEnds(client, { rejected, truncated }, { one: "prompt", count: result.prompts.length });
       return exitCodes.ok;
     },
   });

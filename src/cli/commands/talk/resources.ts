@@ -4,7 +4,12 @@
  * @module
  */
 import type { Client } from "../../../client/mod.ts";
-import type { Resource, ResourceTemplate } from "../../../protocol/mod.ts";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  Resource,
+  ResourceTemplate,
+} from "../../../protocol/mod.ts";
 import type { CommandLine } from "../../command_line.ts";
 import { exitCodes } from "../../failure.ts";
 import { withClient } from "../../session/session.ts";
@@ -22,27 +27,31 @@ export async function listResources(line: CommandLine, signal: AbortSignal): Pro
     async use(client, signal) {
       if (line.json) return await printJson(client, signal, wantsTemplates);
       const has = client.info?.capabilities.resources !== undefined;
-      const { resources, truncated } = has && !wantsTemplates
+      const listed: ListResourcesResult = has && !wantsTemplates
         ? await client.listResources({ signal })
-        : { resources: [], truncated: undefined };
-      const { resourceTemplates, truncated: cut } = has
+        : { resources: [] };
+      const others: ListResourceTemplatesResult = has
         ? await client.listResourceTemplates({ signal })
-        : { resourceTemplates: [], truncated: undefined };
+        : { resourceTemplates: [] };
+      const { resources } = listed;
+      const { resourceTemplates } = others;
       await writeOut(resources.map((one) => resourceText(one.uri, one)).join(""));
       await writeOut(resourceTemplates.map((one) => resourceText(one.uriTemplate, one)).join(""));
       const count = resources.length + resourceTemplates.length;
-      await tellEnds(client, { truncated: truncated ?? cut }, { one: wantsTemplates ? "template" : "resource", count });
+      const truncated = listed.truncated ?? others.truncated;
+      const rejected = [...listed.rejected ?? [], ...others.rejected ?? []];
+      await tellEnds(client, { rejected, truncated }, { one: wantsTemplates ? "template" : "resource", count });
       return exitCodes.ok;
     },
   });
 }
 
 async function printJson(client: Client, signal: AbortSignal, wantsTemplates: boolean): Promise<number> {
-  const { truncated, ...result } = wantsTemplates
+  const { rejected, truncated, ...result } = wantsTemplates
     ? await client.listResourceTemplates({ signal })
     : await client.listResources({ signal });
   await writeOut(plainJson(result) + "\n");
-  await tellEnds(client, { truncated }, { one: "resource", count: 1 });
+  await tellEnds(client, { rejected, truncated }, { one: wantsTemplates ? "template" : "resource", count: 1 });
   return exitCodes.ok;
 }
 
