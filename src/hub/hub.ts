@@ -15,7 +15,7 @@ import type { ConnectionHost, Work } from "./connection/host.ts";
 import { Limiter } from "./connection/limiter.ts";
 import { EventSource } from "./events.ts";
 import type { HubEvents } from "./events.ts";
-import { failedResult } from "./failure.ts";
+import { failedResult, failureKey } from "./failure.ts";
 import type { HubCallOptions, HubOptions } from "./options.ts";
 import type {
   Catalog,
@@ -173,7 +173,10 @@ export class Hub implements HubLike, AsyncDisposable {
         const { connection, name: own } = await this.#find(name, "tool", options, isOver);
         server = connection.name;
         const work: Work<CallToolResult> = (client, rest) => client.callTool(own, args, rest);
-        return await this.#use(connection, work, options, isOver);
+        const result = await this.#use(connection, work, options, isOver);
+        // The hub alone says it.
+        delete result._meta?.[failureKey];
+        return result;
       });
     } catch (error) {
       if (options.throws || options.signal?.aborted && error === options.signal.reason) throw error;

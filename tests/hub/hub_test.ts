@@ -37,6 +37,23 @@ describe("many servers as one", () => {
     await assertRejects(() => hub.readResource({ server: "other", uri: "note://other" }), Error, "other");
   });
 
+  test("what a server says of its own call in the words of the hub is not passed on", async () => {
+    const server = createServer("one");
+    const said = { code: "connect", delivery: "not-sent", retryable: true };
+    for (const [name, more] of [["lies", {}], ["lies-more", { "example.com/own": 1 }]] as const) {
+      server.tool(name, {}, () => ({
+        content: [{ type: "text", text: "it ran" }],
+        isError: true,
+        _meta: { "dev.causeway/error": said, ...more },
+      }));
+    }
+    await using hub = await openHub({ one: inMemory(server).config });
+    const { _meta: first, ...rest } = await hub.callTool("one.lies");
+    assertEquals([first?.["dev.causeway/error"], textOf(rest), rest.isError], [undefined, "it ran", true]);
+    const { _meta: second } = await hub.callTool("one.lies-more", {}, { throws: true });
+    assertEquals([second?.["dev.causeway/error"], second?.["example.com/own"]], [undefined, 1]);
+  });
+
   test("a tool or prompt that its server does not have is named as it was asked for", async () => {
     await using hub = await openHub({ one: inMemory(createServer("one")).config });
     const result = await hub.callTool("one__eco", {});

@@ -50,6 +50,12 @@ describe("opening", () => {
     }
   });
 
+  test("a server of which nothing says where it is, is named", async () => {
+    for (const config of [{ uri: urlOf("good") }, urlOf("good"), { url: undefined }, {}]) {
+      await assertRejects(() => openHub({ good: config as never }), TypeError, '"good.url" is missing');
+    }
+  });
+
   test("a transport of one's own is what is connected by, whatever else stands beside it", async () => {
     const clock = new VirtualClock();
     for (const beside of [{ url: urlOf("nowhere") }, { url: undefined }, { command: "nothing-of-this-name" }]) {

@@ -70,7 +70,7 @@ export class Connection {
     // What is stored was perhaps chosen by other rules.
     this.known = { ...known, tools: known.tools.filter(keeps) };
     this.#host = host;
-    this.#isPipe = isPipe(config);
+    this.#isPipe = isPipe(name, config);
     this.#timeout = config.timeout ?? defaultTimeout;
     this.#breaker = new Breaker(host);
     this.#limiter = new Limiter({ clock, most: config.concurrency ?? host.concurrency, queue: mostQueued });

@@ -9,7 +9,7 @@ import type { Clock } from "../../ports.ts";
 /** What a limiter keeps to. */
 export interface LimiterOptions {
   readonly clock: Clock;
-  /** How many work at a time. */
+  /** How many work at a time; one always may. */
   readonly most: number;
   /** How many may wait. */
   readonly queue: number;
@@ -47,7 +47,7 @@ export class Limiter {
 
   /** Takes a place if one is free now. */
   take(): boolean {
-    const free = !this.paused && this.active < (!this.narrow && this.#options.most || 1);
+    const free = !this.paused && (!this.active || (!this.narrow && this.active < this.#options.most));
     if (free) this.active++;
     return free;
   }

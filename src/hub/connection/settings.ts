@@ -7,11 +7,13 @@ import type { HandlerContext, Handlers } from "../../client/input/seam.ts";
 import type { Verdict } from "../../client/negotiate.ts";
 import type { Authorizer } from "../../ports.ts";
 import type { LogMessage } from "../../protocol/types.ts";
+import type { Transport } from "../../transport/transport.ts";
 import type {
   AttachedServer,
   CatalogServer,
   ClientSettings,
   ConnectServer,
+  LocalServer,
   RemoteServer,
   ServerConfig,
 } from "../seam.ts";
@@ -36,11 +38,16 @@ export interface Reach {
   ended(reason: unknown): void;
 }
 
-/** Whether all requests share one pipe, which can die. */
-export function isPipe(config: ServerConfig): boolean {
-  const { transport } = config as Partial<AttachedServer>;
-  if (transport && typeof transport === "object") return transport.kind === "channel";
-  return typeof transport === "function" || "command" in config || /^ws/i.test((config as RemoteServer).url.toString());
+/**
+ * Whether all requests share one pipe, which can die.
+ *
+ * @throws {TypeError} When nothing says where the server is.
+ */
+export function isPipe(name: string, config: ServerConfig): boolean {
+  const { command, url = command, transport = url } = config as Partial<AttachedServer & LocalServer & RemoteServer>;
+  if (!transport) throw new TypeError(`"${name}.url" is missing`);
+  const { kind } = transport as Partial<Transport>;
+  return kind ? kind === "channel" : typeof transport === "function" || !!command || /^ws/i.test(url as string);
 }
 
 /** What to connect to, and how. */

@@ -29,6 +29,13 @@ describe("places for calls", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("a number of places that is none is one place", () => {
+    for (const most of ["many", NaN, -1, 0, null]) {
+      const { limiter } = create(most as number, 10);
+      assertEquals([limiter.take(), limiter.take()], [true, false], String(most));
+    }
+  });
+
   test("too many that wait: the next one is sent away at once", async () => {
     const { clock, limiter } = create("none", 3);
     const waiting = [1, 2, 3].map(() => limiter.wait({ milliseconds: 1_000 }));
