@@ -11,14 +11,14 @@ import type { OAuthOptions } from "./options.ts";
 export function checkOptions(
   { redirectUri, clientMetadataUrl, scopes = [], stepUps = 0, timeout = 0 }: OAuthOptions,
 ): void {
-  const need = (isRight: boolean, name: string, value: unknown, expected: string): void => {
+  const need = (isRight: unknown, name: string, value: unknown, expected: string): void => {
     if (!isRight) throw new TypeError(`Cannot use "${name}" ${JSON.stringify(value)}: expected ${expected}`);
   };
   if (redirectUri !== undefined) {
     const url = readUrl(redirectUri);
-    const isLocal = isLoopbackHost(url?.hostname ?? "");
-    const isSafe = url && !/^(http:f|(javascript|data|file|blob|vbscript):)/.test(url.protocol + isLocal);
-    need(isSafe === true && !redirectUri.includes("#"), "redirectUri", redirectUri, "https, or http on this machine");
+    const isSafe = url &&
+      !/^(http:f|(javascript|data|file|blob|vbscript):)/.test(url.protocol + isLoopbackHost(url.hostname));
+    need(isSafe && !redirectUri.includes("#"), "redirectUri", redirectUri, "https, or http on this machine");
   }
   if (clientMetadataUrl !== undefined) {
     need(

@@ -4,6 +4,7 @@ import { assertStringIncludes, assertThrows } from "@std/assert";
 import { createOAuth, type OAuthOptions } from "../../src/auth/mod.ts";
 
 const wrong: Readonly<Record<string, readonly OAuthOptions[]>> = {
+  client: ["id", ["id"], { client_id: "id" }, { clientId: "" }].map((client) => ({ client }) as object),
   redirectUri: [
     ...["http://app.example.com/callback", "http://localhost.example.com/callback", "https://app.example.com/#a"],
     ...["callback", "", "javascript:alert(1)", "data:text/html,hello", "file:///callback", "vbscript:x"],
@@ -38,6 +39,8 @@ describe("options of a sign-in", () => {
         scopes: ["files:read", "!~"],
       });
     }
-    createOAuth({ stepUps: 0, timeout: 0, scopes: [] });
+    createOAuth({ stepUps: 0, timeout: 0, scopes: [], client: [] });
+    createOAuth({ client: { clientId: "a" } });
+    createOAuth({ client: [{ clientId: "a" }, { clientId: "b", issuer: "https://as.example.com" }] });
   });
 });

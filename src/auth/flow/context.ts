@@ -40,7 +40,7 @@ export class OAuthContext {
   constructor(options: OAuthOptions) {
     const { client = [], grant, store = createMemoryStore(), clock = systemClock, random = systemRandom } = options;
     this.options = options;
-    this.clients = [...(grant?.client ? [grant.client] : []), ...[client].flat()];
+    this.clients = [grant?.client ?? [], client].flat();
     this.store = inTurn(store, clock);
     this.clock = clock;
     this.random = random;
@@ -49,7 +49,10 @@ export class OAuthContext {
     this.logger = createSafeLogger(options.logger);
     this.fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
     this.secret(options.session);
-    for (const { clientSecret } of this.clients) this.secret(clientSecret);
+    for (const { clientId, clientSecret } of this.clients) {
+      if (!clientId) throw new TypeError('Cannot use "client": expected a "clientId"');
+      this.secret(clientSecret);
+    }
   }
 
   /** An error with words of others in it: secrets are taken out before it is cut, since half of one would not be found. */
@@ -88,7 +91,7 @@ export class OAuthContext {
   }
 
   /** Where one may go that a server names. */
-  policy(server: string): EgressPolicy {
+  policy(server: string): EgressPolicy & { readonly operator: string } {
     const issuers = this.clients.flatMap(({ issuer }) => issuer ?? []);
     const { allow: own = [], grant } = this.options;
     const allow = [...own, ...grant?.allow ?? [], ...issuers];
@@ -98,7 +101,7 @@ export class OAuthContext {
   /** The guarded way to what a server names. */
   guarded(server: string): GuardedFetch {
     // Of this it takes fetch, resolve and clock.
-    return createGuardedFetch({ ...this, ...this.policy(server), operator: server, timeouts: { total: this.timeout } });
+    return createGuardedFetch({ ...this, ...this.policy(server), timeouts: { total: this.timeout } });
   }
 
   /** The key of a record: it tells nothing of what it is made of. */
