@@ -29,6 +29,7 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // deno-lint-ignore no-control-regex
 const plainText = /[^"\\\u0000-\u001f]*/y;
 const space = /[ \t\r\n]*/y;
+const line = /[^\r\n]*/y;
 const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["\\", "\\"],
@@ -177,10 +178,8 @@ class Reader {
   #skip(): void {
     for (;;) {
       this.#match(space);
-      if (this.#text.startsWith("//", this.#at)) {
-        const end = this.#text.indexOf("\n", this.#at);
-        this.#at = end < 0 ? this.#text.length : end;
-      } else if (this.#text.startsWith("/*", this.#at)) {
+      if (this.#text.startsWith("//", this.#at)) this.#match(line);
+      else if (this.#text.startsWith("/*", this.#at)) {
         const end = this.#text.indexOf("*/", this.#at + 2);
         if (end < 0) throw new Fault(this.#at, "this comment is not closed: expected */");
         this.#at = end + 2;

@@ -16,6 +16,9 @@ describe("JSON with comments", () => {
         "url": "https://example.com//x/*y*/", "c": {"d": null,}, /* end */ }
       // last`;
     assertEquals(valueOf(text), { a: [1, 2, 3], url: "https://example.com//x/*y*/", c: { d: null } });
+    for (const end of ["\n", "\r\n", "\r"]) {
+      assertEquals(valueOf(text.replaceAll("\n", end)), valueOf(text), JSON.stringify(end));
+    }
   });
 
   test("all else is as strict as JSON", () => {

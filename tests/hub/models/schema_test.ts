@@ -180,6 +180,37 @@ const cases: Record<string, Case> = {
     },
     notes: ["the alternatives of its root are joined into one"],
   },
+  "references to anchors become pointers": {
+    given: {
+      type: "object",
+      properties: {
+        named: { $ref: "#a" },
+        older: { $ref: "#b" },
+        lost: { $ref: "#c" },
+        $anchor: { type: "string" },
+      },
+      $defs: { "x/y~z%41": { $anchor: "a", type: "string" }, old: { $id: "#b", type: "string" } },
+    },
+    schema: {
+      type: "object",
+      properties: {
+        named: { $ref: "#/$defs/x~1y~0z%2541" },
+        older: { $ref: "#/$defs/old" },
+        lost: {},
+        $anchor: { type: "string" },
+      },
+      $defs: { "x/y~z%41": { type: "string" }, old: { type: "string" } },
+    },
+    notes: ['the reference "#c" leads nowhere in it'],
+  },
+  "a reference at the root to an anchor is joined": {
+    given: { $ref: "#base", $defs: { base: { $anchor: "base", type: "object", properties: { a: text } } } },
+    schema: {
+      type: "object",
+      properties: { a: text },
+      $defs: { base: { type: "object", properties: { a: text } } },
+    },
+  },
   "allOf and a reference at the root are joined": {
     given: {
       allOf: [{ $ref: "#/$defs/base" }, { properties: { b: text }, required: ["b"] }],

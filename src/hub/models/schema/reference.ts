@@ -20,6 +20,23 @@ export function resolve(reference: string, root: JsonObject): JsonObject | undef
   return isSchema(found) ? found : undefined;
 }
 
+/** The names of schemas (`$anchor`; before 2019 an `$id` that begins with "#"), as references say them, and the pointers to them. */
+export function anchorsOf(
+  value: unknown,
+  pointer: string = "#",
+  found: Map<string, string> = new Map(),
+): ReadonlyMap<string, string> {
+  const deepest = 2_000;
+  if (typeof value !== "object" || value === null || pointer.length > deepest) return found;
+  const { $anchor, $id }: { $anchor?: unknown; $id?: unknown } = value;
+  const name = typeof $anchor === "string" ? `#${$anchor}` : $id;
+  if (typeof name === "string" && /^#[^/]/.test(name) && !found.has(name)) found.set(name, pointer);
+  for (const [key, held] of Object.entries(value)) {
+    anchorsOf(held, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1").replaceAll("%", "%25")}`, found);
+  }
+  return found;
+}
+
 function isSchema(value: unknown): value is JsonObject {
   return isObject(value);
 }

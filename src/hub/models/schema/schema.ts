@@ -5,7 +5,7 @@
  */
 import { isObject, isTexts } from "../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../protocol/json_rpc.ts";
-import { resolve } from "./reference.ts";
+import { anchorsOf, resolve } from "./reference.ts";
 import { joinRoot } from "./root.ts";
 
 /** A schema that models get. */
@@ -68,14 +68,20 @@ const types: ReadonlySet<unknown> = new Set(["object", "array", "string", "numbe
 export function toModelSchema(schema: unknown): ModelSchema {
   if (!isObject(schema)) throw new TypeError("its inputSchema is no object");
   const notes: string[] = [];
-  const root = joinRoot(clean(schema, "", 0, notes), notes);
+  const cleaned = clean(schema, "", 0, notes);
+  const anchors = anchorsOf(schema);
+  // APIs for models know no anchors.
+  eachSchema(cleaned, (one) => {
+    if (typeof one.$ref === "string") one.$ref = anchors.get(one.$ref) ?? one.$ref;
+  });
+  const root = joinRoot(cleaned, notes);
   const { type } = root;
   if (type !== undefined && type !== "object" && !(Array.isArray(type) && type.includes("object"))) {
     throw new TypeError(`its inputSchema is of type ${JSON.stringify(type)}, expected "object"`);
   }
   const properties = isObject(root.properties) ? root.properties : {};
   const made: JsonObject = { ...root, type: "object", properties: properties as JsonObject };
-  loosenReferences(made, made, notes);
+  loosenReferences(made, notes);
   return { schema: made, notes };
 }
 
@@ -191,16 +197,22 @@ function isPattern(value: unknown): boolean {
 }
 
 /** Takes references out that lead nowhere in the schema. */
-function loosenReferences(value: unknown, root: JsonObject, notes: string[]): void {
-  if (Array.isArray(value)) { for (const item of value) loosenReferences(item, root, notes); }
+function loosenReferences(root: JsonObject, notes: string[]): void {
+  eachSchema(root, (one) => {
+    if (typeof one.$ref !== "string" || resolve(one.$ref, root) !== undefined) return;
+    notes.push(`the reference "${one.$ref.slice(0, 100)}" leads nowhere in it`);
+    delete one.$ref;
+  });
+}
+
+/** Visits a schema, and all that are in it. */
+function eachSchema(value: unknown, visit: (schema: Record<string, unknown>) => void): void {
+  if (Array.isArray(value)) { for (const item of value) eachSchema(item, visit); }
   if (!isObject(value)) return;
-  if (typeof value.$ref === "string" && resolve(value.$ref, root) === undefined) {
-    notes.push(`the reference "${value.$ref.slice(0, 100)}" leads nowhere in it`);
-    delete value.$ref;
-  }
+  visit(value);
   for (const [key, held] of Object.entries(value)) {
     if (maps.has(key) && isObject(held)) {
-      for (const schema of Object.values(held)) loosenReferences(schema, root, notes);
-    } else if (lists.has(key) || singles.has(key)) loosenReferences(held, root, notes);
+      for (const schema of Object.values(held)) eachSchema(schema, visit);
+    } else if (lists.has(key) || singles.has(key)) eachSchema(held, visit);
   }
 }
