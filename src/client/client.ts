@@ -17,7 +17,6 @@ import type {
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
-  ListResult,
   ListToolsResult,
   LoggingLevel,
   ReadResourceResult,
@@ -29,7 +28,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { ResultCache } from "./cache.ts";
 import { CoreClient } from "./core_client.ts";
 import type { InputAnswers, PendingInput } from "./input/seam.ts";
-import { listOf, listTools } from "./lists.ts";
+import { listTools } from "./lists.ts";
 import { lists } from "./listen/change.ts";
 import type { Subscription } from "./listen/seam.ts";
 import { negotiate, type Verdict } from "./negotiate.ts";
@@ -44,8 +43,8 @@ import type { ClientRequest, RequestOptions, ServerInfo, SessionRequestOptions }
 import type { Session, SessionParts } from "./session/session.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { TaskHandle, TaskOptions, TaskRunner } from "./task_support.ts";
-import { type ListOptions, sift, takeTools } from "./tools.ts";
-import { checkItem, looseRules } from "./extras/items.ts";
+import { type ListOptions, takeTools } from "./tools.ts";
+import { listItems, looseRules } from "./extras/items.ts";
 import { askOverHttp, isRefusal, isWrongBinding, openAs, openInstead, verdictOf } from "./extras/verdicts.ts";
 
 /**
@@ -299,9 +298,8 @@ export class Client extends CoreClient {
     await super.close();
   }
 
-  async #list<Result extends ListResult>(method: string, key: string, options: ListOptions): Promise<Result> {
-    const result: Result = await listOf(method, key, { ...this.parts, options });
-    return sift(result, key, this.inputs?.logger, (item) => checkItem(method, key, item));
+  #list<Result extends object>(method: string, key: string, options: ListOptions): Promise<Result> {
+    return listItems(method, key, { ...this.parts, options });
   }
 
   #remember(result: ListToolsResult, whole: boolean): ListToolsResult {
