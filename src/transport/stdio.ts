@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withoutSecrets } from "../egress/env_secrets.ts";
 import { redactWords } from "../egress/redact.ts";
 import { systemClock } from "../ports.ts";
 import type { Clock, ExitStatus, Logger, Spawn, SpawnedProcess } from "../ports.ts";
@@ -20,7 +21,7 @@ export interface StdioCommand {
   command: string;
   /** Its arguments, each passed as it is. */
   args?: readonly string[] | undefined;
-  /** Variables for the child, over those that it inherits. Credentials belong here. */
+  /** Variables for the child, over those that it inherits. Credentials belong here: by their names they are kept out of errors. */
   env?: Readonly<Record<string, string>> | undefined;
   /** The folder to start it in; the current one without it. */
   cwd?: string | undefined;
@@ -47,7 +48,10 @@ export interface StdioPorts {
   timeouts?: Partial<Timeouts> | undefined;
   /** Hears of output that is no message, once per connection, and of its count at the end. */
   logger?: Logger | undefined;
-  /** Takes secrets out of what the process wrote, before any of it gets into an error or a log. */
+  /**
+   * Takes secrets out of what the process wrote, before any of it gets into an error or a log: beside those of `env`, by the names of
+   * its variables (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASSWORD`).
+   */
   redact?: ((text: string) => string) | undefined;
 }
 
@@ -98,6 +102,7 @@ class ProcessChannel implements StdioChannel {
   readonly #lines: LineSplitter;
   readonly #stderr = new TextTail(keptStderr);
   readonly #errorLines: LineSplitter | undefined;
+  readonly #redact: StdioPorts["redact"];
   #receiver: ChannelReceiver | undefined;
   #process: SpawnedProcess | undefined;
   #starting: Promise<SpawnedProcess> | undefined;
@@ -117,6 +122,7 @@ class ProcessChannel implements StdioChannel {
     this.#ports = ports;
     this.label = command.command;
     this.#clock = ports.clock ?? systemClock;
+    this.#redact = withoutSecrets(command.env, ports.redact);
     this.#closeTime = ports.timeouts?.close ?? defaultTimeouts.close;
     const longest = ports.limits?.messageBytes ?? defaultLimits.messageBytes;
     this.#lines = new LineSplitter(longest, (line) => this.#line(line));
@@ -160,7 +166,7 @@ class ProcessChannel implements StdioChannel {
   }
 
   stderr(): string {
-    return redactWords(this.#stderr.text(), this.#ports.redact);
+    return redactWords(this.#stderr.text(), this.#redact);
   }
 
   #output(chunk: Uint8Array): void | Promise<void> {
@@ -185,7 +191,7 @@ class ProcessChannel implements StdioChannel {
   #stray(line: string): void {
     const strays = this.#ports.limits?.strays ?? defaultLimits.strays;
     if (++this.#noise === 1) {
-      const shown = (this.#ports.redact?.(line) ?? line).slice(0, 200);
+      const shown = (this.#redact?.(line) ?? line).slice(0, 200);
       const message = `Skipping output of "${this.label}" that is no message: its logs belong on standard error`;
       this.#ports.logger?.({ level: "warning", message, fields: { server: this.label, line: shown } });
     }
@@ -227,7 +233,7 @@ class ProcessChannel implements StdioChannel {
   /** Tells a line to its listener, which may be an async function. */
   async #tell(onStderr: (line: string) => void, line: string): Promise<void> {
     try {
-      await onStderr(redactWords(line, this.#ports.redact));
+      await onStderr(redactWords(line, this.#redact));
     } catch (error) {
       const fields = { server: this.label, error };
       this.#ports.logger?.({ level: "warning", message: "The listener to standard error failed", fields });

@@ -305,6 +305,33 @@ describe("stdio: standard error", () => {
     assert(reason.message.length < 2_500);
   });
 
+  test("values of its own variables are not shown where their names say that they are secret", async () => {
+    const env = {
+      API_KEY: "k3y-of-ada",
+      DB_PASSWORD_2: "correct horse",
+      NODE_ENV: "production",
+      A_TOKEN: "short",
+      PWD: "/home/ada",
+    };
+    const lines: string[] = [];
+    const logged: unknown[] = [];
+    const { clock, say, events, ends } = await play({
+      redact: (text) => text.replaceAll("ada.example", "***"),
+      logger: ({ fields }) => void logged.push(fields?.line),
+    }, { env, onStderr: (line) => void lines.push(line) });
+    const line = "ada.example: k3y-of-ada, correct horse, production, short, /home/ada";
+    const shown = "***: [redacted], [redacted], production, short, /home/ada";
+    say(line + "\n");
+    events.errorOutput(new TextEncoder().encode(line + "\n"));
+    events.outputEnd();
+    events.exit({ code: 1, signal: null });
+    await clock.pass(0);
+    assertEquals([lines, logged], [[shown], [shown]]);
+    const { message, stderr } = ends[0] as PeerExitedError;
+    assert(message.includes(shown) && !message.includes("k3y"), message);
+    assertEquals(stderr?.trim(), shown);
+  });
+
   test("of a program that never served the beginning is told too: usage often follows what was wrong", async () => {
     const { clock, events, ends } = await play();
     events.errorOutput(
