@@ -13,6 +13,7 @@ import { findAmong } from "../../catalog/templates.ts";
 import type { TemplateWork } from "../../catalog/templates.ts";
 import type { CatalogResource, CatalogTemplate } from "../../seam.ts";
 import { inTurns } from "../in_turns.ts";
+import { Heads } from "./heads.ts";
 import type { Entry } from "./pages.ts";
 
 const scheme = "hub://";
@@ -45,7 +46,7 @@ export class Uris {
   #resources: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #templates: { readonly of: unknown; readonly entries: readonly Entry[] } | undefined;
   #owners: { readonly of: unknown; readonly byUri: ReadonlyMap<string, Set<string>> } | undefined;
-  #heads: { readonly of: unknown; readonly servers: ReadonlyMap<string, readonly Head[]> } | undefined;
+  #heads: { readonly of: unknown; readonly servers: ReadonlyMap<string, Heads> } | undefined;
   /** The list that one resource was looked for in. */
   #seen: unknown;
 
@@ -164,22 +165,22 @@ export class Uris {
     const work = this.#sources.work();
     // One whose work is used up is not gone through any more.
     const near = [...this.#headsByServer()].flatMap(([server, heads]) =>
-      (work.get(server) ?? 0) < 0 ? [] : heads.filter(({ text }) => uri.startsWith(text))
+      (work.get(server) ?? 0) < 0 ? [] : heads.near(uri)
     );
-    return findAmong(near.map(({ found }) => found), uri, work);
+    return findAmong(near, uri, work);
   }
 
   /** How the templates of each server begin. */
-  #headsByServer(): ReadonlyMap<string, readonly Head[]> {
+  #headsByServer(): ReadonlyMap<string, Heads> {
     const of = this.#sources.templates();
     if (this.#heads?.of !== of) {
-      const servers = new Map<string, Head[]>();
+      const servers = new Map<string, CatalogTemplate[]>();
       for (const found of of) {
         const own = servers.get(found.server) ?? [];
-        own.push(headOf(found));
+        own.push(found);
         servers.set(found.server, own);
       }
-      this.#heads = { of, servers };
+      this.#heads = { of, servers: new Map(Array.from(servers, ([server, all]) => [server, new Heads(all)])) };
     }
     return this.#heads.servers;
   }
@@ -206,11 +207,11 @@ export class Uris {
       const owners = byUri.get(uri);
       if (owners) return owners.size > 1 || !owners.has(server);
       return others.some(([name, heads]) => {
-        const isNear = ({ text }: Head): boolean => uri.startsWith(text);
+        const near = heads.near(uri);
         const isTooMuch = (): boolean => uri.length > longestMatched || (work.get(name) ?? 0) < 0;
         // Where one has too many it is not known: what is read at its own server is right in any case.
-        if (isTooMuch()) return heads.some(isNear);
-        return findAmong(heads.filter(isNear).map(({ found }) => found), uri, work).length > 0 || isTooMuch();
+        if (isTooMuch()) return near.length > 0;
+        return findAmong(near, uri, work).length > 0 || isTooMuch();
       });
     };
   }
@@ -244,17 +245,6 @@ function headOfName(uri: string): string {
 
 function prefixed(server: string, uri: string): string {
   return `${scheme}${encodeURIComponent(server)}/${uri}`;
-}
-
-/** A template, and how every URI that it makes begins. */
-interface Head {
-  readonly found: CatalogTemplate;
-  readonly text: string;
-}
-
-/** Only of characters that are never encoded. */
-function headOf(found: CatalogTemplate): Head {
-  return { found, text: /^[\w.~:/-]*/.exec(found.template.uriTemplate)![0] };
 }
 
 /** What there is, looked at once in a turn. */
