@@ -7,32 +7,23 @@ import type { CatalogTemplate } from "../../seam.ts";
 
 /** The templates of one server. */
 export class Heads {
-  readonly #all: readonly CatalogTemplate[];
-  /** Their places in the list, by the text that every URI of theirs begins with. */
-  readonly #places = new Map<string, number[]>();
-  readonly #lengths: readonly number[];
+  /** By the text that every URI of theirs begins with. */
+  readonly #byText = new Map<string, CatalogTemplate[]>();
+  readonly #lengths = new Set<number>();
 
-  constructor(all: readonly CatalogTemplate[]) {
-    this.#all = all;
-    all.forEach(({ template }, at) => {
-      const head = headOf(template.uriTemplate);
-      const places = this.#places.get(head);
-      if (places) places.push(at);
-      else this.#places.set(head, [at]);
-    });
-    this.#lengths = [...new Set(Array.from(this.#places.keys(), ({ length }) => length))];
+  /** Takes one in. */
+  add(found: CatalogTemplate): void {
+    // Only characters that are never encoded.
+    const [text] = /^[\w.~:/-]*/.exec(found.template.uriTemplate)!;
+    const own = this.#byText.get(text) ?? [];
+    own.push(found);
+    this.#byText.set(text, own);
+    this.#lengths.add(text.length);
   }
 
-  /** Those that a URI begins like, in the order of the list. */
+  /** Those that a URI begins like. */
   near(uri: string): readonly CatalogTemplate[] {
-    const places = this.#lengths.flatMap((length) =>
-      length > uri.length ? [] : this.#places.get(uri.slice(0, length)) ?? []
-    );
-    return places.sort((one, other) => one - other).map((at) => this.#all[at]!);
+    const fitting = [...this.#lengths].filter((length) => length <= uri.length);
+    return fitting.flatMap((length) => this.#byText.get(uri.slice(0, length)) ?? []);
   }
-}
-
-/** Only of characters that are never encoded. */
-function headOf(uriTemplate: string): string {
-  return /^[\w.~:/-]*/.exec(uriTemplate)![0];
 }

@@ -174,13 +174,13 @@ export class Uris {
   #headsByServer(): ReadonlyMap<string, Heads> {
     const of = this.#sources.templates();
     if (this.#heads?.of !== of) {
-      const servers = new Map<string, CatalogTemplate[]>();
+      const servers = new Map<string, Heads>();
       for (const found of of) {
-        const own = servers.get(found.server) ?? [];
-        own.push(found);
+        const own = servers.get(found.server) ?? new Heads();
+        own.add(found);
         servers.set(found.server, own);
       }
-      this.#heads = { of, servers: new Map(Array.from(servers, ([server, all]) => [server, new Heads(all)])) };
+      this.#heads = { of, servers };
     }
     return this.#heads.servers;
   }
