@@ -293,9 +293,8 @@ export class CoreClient implements AsyncDisposable {
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;
-        const slept = new Promise<void>((resolve) => stop = clock.schedule(resolve, delay));
         await unlessAborted(
-          unlessAborted(slept, options.signal),
+          unlessAborted(new Promise<void>((resolve) => stop = clock.schedule(resolve, delay)), options.signal),
           this.closes(),
         ).finally(stop);
       }

@@ -16,8 +16,11 @@ import type { ListFeature, ListOptions, ToolParts } from "./tools.ts";
 
 /** Lists tools through the middleware of their client, and takes them in. */
 export const listTools: ListFeature = async (parts, options) => {
-  const result: ListToolsResult = await listOf("tools/list", "tools", { ...parts, options });
-  return takeTools(result, parts, options.cursor === undefined);
+  return takeTools(
+    await listOf<ListToolsResult>("tools/list", "tools", { ...parts, options }),
+    parts,
+    options.cursor === undefined,
+  );
 };
 
 /**
@@ -38,8 +41,11 @@ export function listOf<Result>(
       left && options.timeout ? { ...options, timeout: left } : options,
     );
   if (options.cursor !== undefined) return page(options.cursor) as Promise<object> as Promise<Result>;
-  const milliseconds = Math.min(options.timeout ?? Infinity, timeouts.pages ?? pagesTime);
-  const pages: Promise<object> = walkPages(key, page, { clock, limits: fillIn(defaultLimits, limits), milliseconds });
+  const pages: Promise<object> = walkPages(key, page, {
+    clock,
+    limits: fillIn(defaultLimits, limits),
+    milliseconds: Math.min(options.timeout ?? Infinity, timeouts.pages ?? pagesTime),
+  });
   return pages as Promise<Result>;
 }
 

@@ -75,8 +75,11 @@ export async function overHttp(probe: ModernSession, parts: SessionParts): Promi
 
 /** Asks a server what it speaks: gives a session with it, or nothing when only `initialize` is left. */
 export async function discover(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
-  const options = { timeout: parts.timeouts.start, named: "start" } as const;
-  const result: unknown = await probe.request({ method: "server/discover", params: {}, options });
+  const result: unknown = await probe.request({
+    method: "server/discover",
+    params: {},
+    options: { timeout: parts.timeouts.start, named: "start" },
+  });
   const { supportedVersions, capabilities, instructions, _meta } = result as DiscoverResult;
   const revision = commonRevision(modernRevisions, supportedVersions);
   // Handshake revisions alone are a legacy answer too, for who has asked.

@@ -67,7 +67,9 @@ export function finalError(error: unknown, method: string, server: string): unkn
   if (!(error instanceof McpError)) return error;
   error.server ??= server;
   error.method ??= method;
-  const brokeOff = error instanceof ConnectionClosedError || error instanceof HttpStatusError;
-  if (error.method !== "tools/call" || error.delivery !== "unknown" || !brokeOff) return error;
+  if (
+    error.method !== "tools/call" || error.delivery !== "unknown" ||
+    !(error instanceof ConnectionClosedError || error instanceof HttpStatusError)
+  ) return error;
   return new OutcomeUnknownError(`The tool may have run or not: ${error.message}`, { cause: error, method, server });
 }

@@ -24,8 +24,10 @@ export function readBytes(response: Response, limit: number, isDeno: boolean): P
   const { headers, type, url } = response;
   // The length holds only for a plain body off a socket: some runtimes take chunks beside it, a browser hides the encodings
   // of another origin, and a reply without a URL was made by a program.
-  const isPlain = url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding");
-  const declared = Number(isPlain && headers.get("content-length"));
+  const declared = Number(
+    url && type !== "cors" && !headers.get("content-encoding") && !headers.get("transfer-encoding") &&
+      headers.get("content-length"),
+  );
   // Deno itself would hold many bytes twice.
   return declared && declared <= (isDeno ? Math.min(limit, largeBytes) : limit)
     ? response.arrayBuffer()
@@ -132,8 +134,11 @@ export async function eachChunk(
       const { value } = part;
       take(value, cancel);
       // The buffer that came back, or a larger one once the first was filled.
-      const grows = value.length === first && value.buffer.byteLength === first;
-      if (first) view = new Uint8Array((grows ? laterBytes : value.buffer) as ArrayBuffer);
+      if (first) {
+        view = new Uint8Array(
+          (value.length === first && value.buffer.byteLength === first ? laterBytes : value.buffer) as ArrayBuffer,
+        );
+      }
     }
   } finally {
     cancel();

@@ -91,8 +91,7 @@ function reach(
   const url = String(target);
   warnOfPlainText(url, options);
   if (/^wss?:/i.test(url) && webSocket) return { transport: webSocket(url, options) };
-  const transport = new HttpTransport(url, { ...options, sessionId: restored?.sessionId });
-  return { transport, fallback };
+  return { transport: new HttpTransport(url, { ...options, sessionId: restored?.sessionId }), fallback };
 }
 
 /** What is sent in plain text can be read on the way, unless there is no way: loopback. */

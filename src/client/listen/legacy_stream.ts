@@ -206,8 +206,11 @@ export class LegacyStream implements LegacyListening {
   }
 
   #ask(step: 1 | -1, uri: string): Promise<JsonObject> {
-    const method = `resources/${step > 0 ? "" : "un"}subscribe`;
-    return this.#session.request({ method, params: { uri }, options: {} });
+    return this.#session.request({
+      method: `resources/${step > 0 ? "" : "un"}subscribe`,
+      params: { uri },
+      options: {},
+    });
   }
 
   async #watch(uri: string, step: 1 | -1): Promise<void> {

@@ -30,8 +30,11 @@ export function modernListen(session: ModernHost, filter: ListenFilter, sink: Li
     const change = changeOf(method, params);
     if (change && opened) sink.change(change);
   };
-  const params = { notifications: filterToWire(filter) };
-  const call = session.start({ method: "subscriptions/listen", params, options: {} }, { take });
+  const call = session.start({
+    method: "subscriptions/listen",
+    params: { notifications: filterToWire(filter) },
+    options: {},
+  }, { take });
   call.result.then(() => sink.end(undefined, true), sink.end);
   return () => call.abort(new ConnectionClosedError("The subscription was closed"));
 }

@@ -36,16 +36,15 @@ export class LegacySession extends Caller {
    * @throws {McpError} Whatever the transport met with.
    */
   async open(): Promise<this> {
-    const { capabilities, clientInfo, timeouts } = this.parts;
-    const params: JsonObject = {
-      protocolVersion: legacyRevisions[0],
-      capabilities: capabilities as JsonObject,
-      clientInfo: clientInfo as unknown as JsonObject,
-    };
+    const { capabilities, clientInfo } = this.parts;
     const { protocolVersion, serverInfo: server, capabilities: offered, instructions } = await this.request({
       method: "initialize",
-      params,
-      options: { timeout: timeouts.start, named: "start" },
+      params: {
+        protocolVersion: legacyRevisions[0],
+        capabilities: capabilities as JsonObject,
+        clientInfo: clientInfo as unknown as JsonObject,
+      },
+      options: { timeout: this.parts.timeouts.start, named: "start" },
     }) as unknown as InitializeResult;
     const revision = commonRevision(legacyRevisions, [protocolVersion]);
     if (!revision) throw nothingInCommon([protocolVersion]);

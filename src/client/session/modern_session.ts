@@ -63,12 +63,12 @@ export class ModernSession extends Caller {
     const firstPause = 50;
     const longestPause = 250;
     const { request, round } = call;
-    const { inputs, limits, transport } = this.parts;
+    const { inputs, limits } = this.parts;
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
     const { inputRequests, requestState } = result;
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
     const input = Object.keys(inputRequests ?? {}).length > 0
-      ? inputs?.answerRound(result, call, transport.label, wait)
+      ? inputs?.answerRound(result, call, this.parts.transport.label, wait)
       // A round that only hands a state over is paced.
       : wait(
         new Promise((resolve) => {
