@@ -218,3 +218,19 @@ function annotate(name: unknown, type: unknown, path: string[] | undefined, foun
     : void found.rules.set(header, { path: [...path], header, type });
   if (wrong) found.invalid ??= `"${annotation}": ${JSON.stringify(name).slice(0, 99)} ${wrong}`;
 }
+
+/**
+ * Headers by their names in small letters.
+ *
+ * @throws {TypeError} When one is missing, or has several lines. Its value is not told: some runtimes would.
+ */
+export function lowered(headers?: Readonly<Record<string, string>>): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const name in headers) {
+    const value = result[name.toLowerCase()] = headers[name] as string;
+    if (value == null || /[\0\n\r].*\S/s.test(value)) {
+      throw new TypeError(`Cannot use the header "${name}": expected a line of text`);
+    }
+  }
+  return result;
+}

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { lowered } from "../protocol/headers.ts";
 import { readUrl } from "../egress/url.ts";
 import { urlWithoutQuery } from "../egress/redact.ts";
 import { HttpReply } from "./http_reply.ts";
@@ -150,26 +151,26 @@ export class HttpTransport implements Transport {
 /** What sends requests to a server, with credentials and the operator's own headers, and what takes its secrets out of texts. */
 export function outlet(
   server: string,
-  { auth, fetch = globalThis.fetch, headers = {}, redact = withoutValues(headers) }: HttpTransportOptions,
+  { auth, fetch = globalThis.fetch, headers, redact }: HttpTransportOptions,
 ): Pick<HttpContext, "fetch" | "headers" | "redact"> {
   // In other letters than ours they would be sent beside them. Two of ours are not on each request, and nobody else's either.
-  const usual: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) usual[name.toLowerCase()] = value;
+  const usual = lowered(headers);
+  const clean = redact ?? withoutValues(usual);
   delete usual["content-type"];
   delete usual["mcp-protocol-version"];
   return {
     headers: usual,
     // It is called as a plain function: called as a method of an object, some runtimes would refuse the global fetch.
     fetch: auth?.wrap(fetch, server) ?? fetch,
-    redact: (text) => auth?.redact(redact(text)) ?? redact(text),
+    redact: (text) => auth?.redact(clean(text)) ?? clean(text),
   };
 }
 
 /** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */
 function withoutValues(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers);
-  const parts = values.concat(values.join(" ").split(" ")).filter(({ length }) => length > 5);
-  // One that begins like a longer one would leave the rest of that.
-  const secrets = parts.sort((one, other) => other.length - one.length);
+  const secrets = values.concat(values.join(" ").split(" ")).filter(({ length }) => length > 5)
+    // One that begins like a longer one would leave the rest of that.
+    .sort((one, other) => other.length - one.length);
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
 }

@@ -120,6 +120,33 @@ describe("the HTTP binding", () => {
     });
   }
 
+  const noHeaders: [string, unknown][] = [
+    ["is missing", undefined],
+    ["is null", null],
+    ["has several lines", "Bearer hunter2\nx: y"],
+    ["is folded", "Bearer hunter2\r\n y"],
+    ["has a zero", "Bearer hunter2\0y"],
+  ];
+  for (const [what, value] of noHeaders) {
+    test(`a header that ${what} is a TypeError that names it and does not tell it`, async () => {
+      const fetch = memoryFetch(createModernServer());
+      const headers = { Authorization: value as string };
+      await using client = await connect(url, { fetch });
+      for (const use of [() => connect(url, { fetch, headers }), () => client.callTool("echo", {}, { headers })]) {
+        const error = await assertRejects(use, TypeError, '"Authorization"');
+        assert(!`${error.stack} ${error.cause}`.includes("hunter2"), error.stack);
+      }
+    });
+  }
+
+  test("a header that ends with its line, as what is read from a file does, is sent", async () => {
+    const server = createModernServer();
+    await using client = await connect(url, { fetch: memoryFetch(server), headers: { authorization: "Bearer a\r\n" } });
+    await client.callTool("echo", { text: "hi" }, { headers: { "x-other": "b\n" } });
+    const { headers } = server.log.at(-1)!;
+    assertEquals([headers.authorization, headers["x-other"]], ["Bearer a", "b"]);
+  });
+
   test("of own headers no request that goes without has a type or a revision: initialize, GET and DELETE", async () => {
     const server = createLegacyServer();
     const headers = { "Content-Type": "text/plain", "MCP-Protocol-Version": "1999-01-01", "Accept": "*/*" };

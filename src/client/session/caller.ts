@@ -5,6 +5,7 @@
  */
 import type { JsonObject, JsonRpcMessage, JsonRpcRequest } from "../../protocol/json_rpc.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
+import { lowered } from "../../protocol/headers.ts";
 import type { SendOptions } from "../../transport/transport.ts";
 import type { LegacyInput } from "../input/seam.ts";
 import type { LegacyListening } from "../listen/seam.ts";
@@ -105,7 +106,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     try {
       options.sent?.(id);
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
-      if (dress) { for (const name in headers) dress.headers[name.toLowerCase()] = headers[name] as string; }
+      if (dress && headers) Object.assign(dress.headers, lowered(headers));
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));
     } catch (error) {
       // What is no JSON, has headers beyond the limits, or is not to be sent any more, cannot be sent.
