@@ -88,6 +88,12 @@ export function classify(value: unknown): MessageKind {
   return answers && method === undefined ? "response" : undefined;
 }
 
+/** The same of what a server sends: some write `params: null` where there are none, so they are taken out. */
+export function classifyReceived(value: unknown): MessageKind {
+  if (isObject(value) && value.params === null) delete value.params;
+  return classify(value);
+}
+
 /** True for the error part of an answer. */
 export function isRpcError(value: unknown): value is JsonRpcError {
   return isObject(value) && Number.isInteger(value.code) && typeof value.message === "string";

@@ -4,7 +4,7 @@
  * @module
  */
 import { ConnectionClosedError, LimitExceededError, McpError, ProtocolViolationError } from "../protocol/errors.ts";
-import { classify, isObject } from "../protocol/json_rpc.ts";
+import { classifyReceived, isObject } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage, JsonRpcRequest, RequestId } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/limits/json_scan.ts";
 import { defaultLimits, fillIn } from "../protocol/limits.ts";
@@ -122,7 +122,8 @@ export class ChannelTransport implements Transport {
   /** Sends one message; what comes back goes into the exchange. */
   send(message: JsonRpcMessage, exchange?: Exchange): Cancel {
     const isRequest = "method" in message && "id" in message;
-    const refused = this.#refusal() ?? this.#push(message);
+    // It may end while it is opened.
+    const refused = this.#refusal() ?? this.#push(message) ?? this.#refusal();
     if (refused || !isRequest) {
       exchange?.end(refused);
       return () => {};
@@ -133,8 +134,14 @@ export class ChannelTransport implements Transport {
       if (!this.#pending.delete(id)) return;
       this.#cancelled++;
       if (method === "initialize") return;
-      const params = { requestId: id, reason: reasonText(reason) };
-      this.#push({ jsonrpc: "2.0", method: "notifications/cancelled", params }, Infinity);
+      this.#push(
+        {
+          jsonrpc: "2.0",
+          method: "notifications/cancelled",
+          params: { requestId: id, reason: reasonText(reason) },
+        },
+        Infinity,
+      );
     };
   }
 
@@ -227,7 +234,7 @@ export class ChannelTransport implements Transport {
   }
 
   #dispatch(value: unknown): void {
-    const kind = classify(value);
+    const kind = classifyReceived(value);
     const message = value as Partial<JsonRpcRequest>;
     if (kind && kind !== "response") {
       return (this.#owner(message) ?? this.#unsolicited)?.message(message as JsonRpcMessage);

@@ -12,7 +12,7 @@ import {
   TimeoutError,
 } from "../protocol/errors.ts";
 import { excerpt } from "../protocol/excerpt.ts";
-import { classify } from "../protocol/json_rpc.ts";
+import { classifyReceived } from "../protocol/json_rpc.ts";
 import type { JsonRpcMessage } from "../protocol/json_rpc.ts";
 import { parseJson } from "../protocol/limits/json_scan.ts";
 import { checkLimit } from "../protocol/limits.ts";
@@ -97,7 +97,7 @@ export class HttpReply {
       this.#exchange?.begin?.();
       // Not the session of an answer that nobody waits for any more.
       if (method === "initialize" && !this.#over) {
-        const id = response.headers.get("mcp-session-id") ?? undefined;
+        const id = response.headers.get("mcp-session-id") || undefined;
         // None at all passes, by its own name.
         if (!/^[!-~]{1,1024}$/.test(id as string)) {
           discard(response);
@@ -163,8 +163,12 @@ export class HttpReply {
     if (body) headers["content-type"] = "application/json";
     if (legacy && sessionId) headers["mcp-session-id"] = this.#session = sessionId;
     if (this.#eventId) headers["last-event-id"] = this.#eventId;
-    const init = { body: body as string, method, headers, signal: (this.#controller as AbortController).signal };
-    return egressFetch(fetch, address, init, redact);
+    return egressFetch(
+      fetch,
+      address,
+      { body: body as string, method, headers, signal: (this.#controller as AbortController).signal },
+      redact,
+    );
   }
 
   /** Reads events to their end; what its parser knows then tells how to go on. */
@@ -172,10 +176,10 @@ export class HttpReply {
     const linger = 1_000;
     const { limits, label, clock, isDeno, redact } = this.#context;
     if (!isOf(response, eventStream)) {
-      const type = redact(response.headers.get("content-type") ?? "nothing");
-      const text = excerpt(await errorText(response, this.#context), 200);
       throw new ProtocolViolationError(
-        `"${label}" answered ${response.status} ${type}, expected JSON or events: ${text}`,
+        `"${label}" answered ${response.status} ${
+          redact(response.headers.get("content-type") ?? "nothing")
+        }, expected JSON or events: ${excerpt(await errorText(response, this.#context), 200)}`,
       );
     }
     const parser = new SseParser(limits.messageBytes, (data, event) => {
@@ -239,7 +243,7 @@ export class HttpReply {
     const value = parseJson(text, limits);
     this.#options?.read?.(text);
     for (const message of batches && Array.isArray(value) ? value : [value]) {
-      const kind = classify(message);
+      const kind = classifyReceived(message);
       if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
       if (this.#over) return;
       this.#messages++;

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { assert, assertEquals } from "@std/assert";
-import { classify, isObject, isRequestId } from "../../src/protocol/json_rpc.ts";
+import { classify, classifyReceived, isObject, isRequestId } from "../../src/protocol/json_rpc.ts";
 import type { MessageKind } from "../../src/protocol/json_rpc.ts";
 
 const jsonrpc = "2.0";
@@ -48,6 +48,12 @@ describe("envelopes", () => {
     [undefined, "text", "text"],
     [undefined, undefined, "nothing"],
   ];
+  test("what a server sends may have `params: null` where there are none", () => {
+    const note = { jsonrpc, method: "a", params: null };
+    assertEquals([classifyReceived(note), note], ["notification", { jsonrpc, method: "a" } as typeof note]);
+    assertEquals([{ jsonrpc, method: "a", params: [] }, null].map(classifyReceived), [undefined, undefined]);
+  });
+
   for (const [expected, value, why] of cases) {
     test(`${JSON.stringify(value)} is ${expected ?? "no message"}: ${why}`, () =>
       assertEquals(classify(value), expected));

@@ -5,7 +5,7 @@ import type { Fetch, HttpTransportOptions, LimitExceededError } from "../../mod.
 import { createLegacyServer, type LegacyOptions } from "../servers/legacy.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer, type ModernOptions } from "../servers/modern.ts";
-import { front, nobody, textOf, until, url } from "../support/clients.ts";
+import { eventReply, front, nobody, textOf, until, url } from "../support/clients.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { serverUrl } from "../support/server_url.ts";
 import { transportSuite } from "../suites/transport.ts";
@@ -246,6 +246,16 @@ describe("the HTTP binding", () => {
     assertEquals(textOf(await (clients[1] as (typeof clients)[0]).callTool("echo", { text: "on" })), "on");
     await clients[1]?.close();
     assertEquals(servers.map(({ log }) => log.length), [1, 2]);
+  });
+
+  test("a notification with `params: null` has none: its call goes on", async () => {
+    const server = front(createModernServer(), ({ method, message }) => {
+      if (method !== "tools/call") return undefined;
+      const answer = { jsonrpc: "2.0", id: message?.id, result: { resultType: "complete", content: [] } };
+      return eventReply([{ jsonrpc: "2.0", method: "notifications/tools/list_changed", params: null }, answer]);
+    });
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    assertEquals((await client.callTool("echo")).content, []);
   });
 
   test("a reply that goes on after its answer is left a second later", async () => {

@@ -289,23 +289,29 @@ describe("the session id is a secret (C-108)", () => {
     });
   }
 
-  test("the longest legal id is taken", async () => {
-    const id = "!~".repeat(512);
-    const legacy = createLegacyServer({ sessions: false });
-    const server = front(nobody, async (seen) => {
-      const init = { method: seen.httpMethod, headers: seen.headers };
-      const response = await legacy.fetch(
-        new Request(seen.url, seen.httpMethod === "POST" ? { ...init, body: JSON.stringify(seen.message) } : init),
-      );
-      if (seen.method !== "initialize") return response;
-      const copy = new Response(response.body, response);
-      copy.headers.set("mcp-session-id", id);
-      return copy;
+  for (
+    const [what, id, sent] of [
+      ["the longest legal id is taken", "!~".repeat(512), "!~".repeat(512)],
+      ["an empty one is none", "", undefined],
+    ] as const
+  ) {
+    test(what, async () => {
+      const legacy = createLegacyServer({ sessions: false });
+      const server = front(nobody, async (seen) => {
+        const init = { method: seen.httpMethod, headers: seen.headers };
+        const response = await legacy.fetch(
+          new Request(seen.url, seen.httpMethod === "POST" ? { ...init, body: JSON.stringify(seen.message) } : init),
+        );
+        if (seen.method !== "initialize") return response;
+        const copy = new Response(response.body, response);
+        copy.headers.set("mcp-session-id", id);
+        return copy;
+      });
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+      assertEquals(server.seen.at(-1)?.headers["mcp-session-id"], sent);
     });
-    await using client = await connect(url, { fetch: memoryFetch(server) });
-    assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
-    assertEquals(server.seen.at(-1)?.headers["mcp-session-id"], id);
-  });
+  }
 });
 
 /** All that an error tells, also in its causes. */
