@@ -62,18 +62,25 @@ class LegacySseChannel implements Channel {
       }
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
-        void this.#read(response, receiver, resolve).then((reason) => {
-          reject(reason);
+        void this.#read(response, receiver, resolve).then((ended) => {
           // Who called it off knows why.
-          if (!signal.aborted) receiver.end(reason);
+          const reason = signal.aborted ? signal.reason : ended;
+          reject(reason);
+          receiver.end(reason);
         });
       });
     });
   }
 
+  /** Posts one after the other. Where a head is held back for longer than a second, the next one does not wait for it. */
   async write(messages: readonly string[]): Promise<void> {
     for (const body of messages) {
-      discard(await this.#send(this.#endpoint, { "content-type": "application/json" }, body));
+      let stop: (() => void) | undefined;
+      const posted = this.#send(this.#endpoint, { "content-type": "application/json" }, body).then(discard);
+      posted.catch((error) => this.#controller.abort(error));
+      await Promise.race([posted, new Promise<void>((resolve) => stop = this.#clock.schedule(resolve, 1_000))]).finally(
+        stop,
+      );
     }
   }
 
@@ -84,10 +91,13 @@ class LegacySseChannel implements Channel {
 
   /** Sends a request and gives its reply; a status that is no success is thrown. */
   async #send(target: string, own: Record<string, string>, body?: string): Promise<Response> {
-    const { fetch, headers, redact } = this.#outlet;
-    const method = body ? "POST" : "GET";
-    const init = { body: body as string, headers: { ...headers, ...own }, method, signal: this.#signal };
-    const response = await egressFetch(fetch, target, init, redact);
+    const { headers, redact } = this.#outlet;
+    const response = await egressFetch(
+      this.#outlet.fetch,
+      target,
+      { body: body as string, headers: { ...headers, ...own }, method: body ? "POST" : "GET", signal: this.#signal },
+      redact,
+    );
     if (response.ok) return response;
     const error = await statusError(response, { label: this.label, clock: this.#clock, redact });
     // It ends the channel, and with it what was sent before.

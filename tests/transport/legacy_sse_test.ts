@@ -154,6 +154,46 @@ describe("HTTP+SSE of 2024-11-05", () => {
     await channel.close();
   });
 
+  /** Its first POST waits for `answer`; the others are accepted, and counted. */
+  function holding(answer: Promise<Response>) {
+    let posts = 0;
+    const target: FetchTarget = {
+      fetch: (request) =>
+        request.method === "POST"
+          ? ++posts === 1 ? answer : Promise.resolve(new Response("Accepted", { status: 202 }))
+          : streaming("event: endpoint\ndata: /m\n\n").target.fetch(request),
+    };
+    return { target, posts: () => posts };
+  }
+
+  test("a POST whose head never comes does not hold back what is written behind it", async () => {
+    const clock = new VirtualClock();
+    const { target, posts } = holding(new Promise(() => {}));
+    const channel = transport(target, { clock });
+    for (let call = 0; call < 3; call++) void failure(channel);
+    await until(() => posts() === 1);
+    await clock.until(until(() => posts() === 3));
+    assertEquals([posts(), channel.ended], [3, false]);
+    await channel.close();
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("a POST that is refused late ends the connection with its status", async () => {
+    const clock = new VirtualClock();
+    let refuse = (_: Response): void => {};
+    const { target, posts } = holding(new Promise((resolve) => refuse = resolve));
+    const channel = transport(target, { clock });
+    void failure(channel);
+    const failed = failure(channel);
+    await until(() => posts() === 1);
+    await clock.until(until(() => posts() === 2));
+    refuse(new Response("no", { status: 400 }));
+    const error = await clock.until(failed);
+    assert(error instanceof HttpStatusError && error.status === 400);
+    assertEquals([error.delivery, channel.ended], ["unknown", true]);
+    await channel.close();
+  });
+
   test("a stream that ends takes all that waits with it", async () => {
     const server: Sse2024Server = createSse2024Server();
     const client = await connect(transport(server));

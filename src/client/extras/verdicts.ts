@@ -45,7 +45,7 @@ export async function askOverHttp(probe: ModernSession, parts: SessionParts): Pr
  * Opens a session by another binding.
  *
  * @param first What told that the usual binding is not there, where it was asked: thrown again when the other one is not there either.
- * One that wants a token is there, and one that is slow may be. What is not thrown is the cause.
+ * One that wants a token or names another origin is there, and one that is slow may be. What is not thrown is the cause.
  * @param undo Called then, once the other transport is closed.
  */
 export async function openInstead(parts: SessionParts, first: unknown, undo: () => void): Promise<Session> {
@@ -56,7 +56,7 @@ export async function openInstead(parts: SessionParts, first: unknown, undo: () 
     undo();
     const { code, status } = second as UnauthorizedError;
     if (!first) throw second;
-    const [told, other] = /^auth|^timeout|401/.test(code + status) ? [second, first] : [first, second];
+    const [told, other] = /^auth|^redirect|^timeout|401/.test(code + status) ? [second, first] : [first, second];
     (told as McpError).cause ??= other;
     throw told;
   }
