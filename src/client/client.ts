@@ -109,7 +109,6 @@ export class Client extends CoreClient {
     const unusable = tool && tool.outputSchema && this.#outputs.prepare(tool);
     if (unusable) return Promise.reject(unusable);
     if (!onProgress) return this.run({ method, params, options });
-    this.session?.stream?.hear();
     return calmly(onProgress, this.clock, (calm) => super.request(method, params, { ...options, onProgress: calm }));
   }
 

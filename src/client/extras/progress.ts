@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { find, maybeNumber, maybeText } from "../../protocol/shapes/shape.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { Clock } from "../../ports.ts";
 
@@ -12,32 +13,35 @@ const most = 1_000;
 
 /**
  * Does what `send` does, and tells `listener` of at most 1,000 signs of progress a second, and of the latest one at the end.
+ * What is no sign of progress is not told.
  *
- * @param send Takes the listener to use.
+ * @param send Takes the listener to use, which gives what `listener` gives: that may be a promise.
  */
 export async function calmly<Value>(
-  listener: (progress: Progress) => void,
+  listener: (progress: Progress) => unknown,
   clock: Clock,
-  send: (listener: (progress: Progress) => void) => Promise<Value>,
+  send: (listener: (progress: Progress) => unknown) => Promise<Value>,
 ): Promise<Value> {
   /** The time that was taken up so far, by the monotonic clock. */
   let until = -Infinity;
   let held: Progress | undefined;
-  const tell = (): void => {
+  const tell = (): unknown => {
     const progress = held;
     held = undefined;
-    if (progress) listener(progress);
+    return progress && listener(progress);
   };
   try {
     return await send((progress) => {
+      if (find(progress, { total: maybeNumber, message: maybeText })) return;
       const now = clock.monotonic();
       const next = Math.max(until, now - most) + time;
       held = progress;
       if (next > now) return;
       until = next;
-      tell();
+      return tell();
     });
   } finally {
-    tell();
+    // It is over: of what fails later there is nobody to be told.
+    (tell() as Partial<Promise<unknown>> | undefined)?.catch?.(() => {});
   }
 }

@@ -133,7 +133,7 @@ export class Call implements Exchange, Expiring {
       const { method, params } = message;
       if (method !== "notifications/progress" || params?.progressToken !== this.id) {
         (this.#host ?? this.#session).take(message, this);
-      } else if (typeof params.progress === "number") this.#progressed(params as JsonObject & Progress);
+      } else if (typeof params.progress === "number") void this.#progressed(params as JsonObject & Progress);
       return;
     }
     const { id, error, result } = message;
@@ -166,8 +166,9 @@ export class Call implements Exchange, Expiring {
     const { timeout, named } = this.request.options;
     const kind = this.#waitingFor;
     if (this.#session.held && kind === "idle") return this.touch();
-    const name = named ?? (timeout == null ? kind : "call");
-    this.abort(new TimeoutError(name, this.#timeouts[kind], { retryable: true }));
+    this.abort(
+      new TimeoutError(named ?? (timeout == null ? kind : "call"), this.#timeouts[kind], { retryable: true }),
+    );
   }
 
   #done(result: JsonObject): void {
@@ -207,13 +208,13 @@ export class Call implements Exchange, Expiring {
     this.#waitingFor = this.expiresAt < this.totalAt ? kind : "total";
   }
 
-  /** Progress extends the idle time. Values that do not rise are dropped. */
-  #progressed(progress: Progress): void {
+  /** Progress extends the idle time. Values that do not rise are dropped. A listener that fails, now or later, ends the call. */
+  async #progressed(progress: Progress): Promise<void> {
     if (progress.progress <= this.#progress) return;
     this.#progress = progress.progress;
     this.#arm("idle");
     try {
-      this.request.options.onProgress?.(progress);
+      await this.request.options.onProgress?.(progress);
     } catch (error) {
       this.abort(error);
     }

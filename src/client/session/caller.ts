@@ -105,6 +105,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     }
     try {
       options.sent?.(id);
+      if (onProgress) this.stream?.hear();
       const dress = transport.kind === "http" ? this.dress(method, params) : undefined;
       if (dress && headers) Object.assign(dress.headers, lowered(headers));
       call.started(transport.send({ jsonrpc: "2.0", id, method, params }, call, dress));

@@ -22,11 +22,11 @@ export class TaskProgress {
   readonly #listeners: Listeners;
   readonly #tokens: string[] = [];
   readonly #told: Promise<void>;
-  #tell!: (progress: Progress) => void;
+  #tell!: (progress: Progress) => unknown;
   #over!: () => void;
   #last = -Infinity;
 
-  constructor(listeners: Listeners, listener: (progress: Progress) => void, clock: Clock) {
+  constructor(listeners: Listeners, listener: (progress: Progress) => unknown, clock: Clock) {
     this.#listeners = listeners;
     const over = new Promise<void>((resolve) => this.#over = resolve);
     this.#told = calmly(listener, clock, (calm) => {
@@ -46,10 +46,10 @@ export class TaskProgress {
   }
 
   /** Takes a sign of progress. What does not rise is dropped. */
-  take(progress: Progress): void {
-    if (!(progress.progress > this.#last)) return;
+  take(progress: Progress): unknown {
+    if (!(progress.progress > this.#last)) return undefined;
     this.#last = progress.progress;
-    this.#tell(progress);
+    return this.#tell(progress);
   }
 
   /** Nothing more is heard; resolves when the latest sign was told. */
@@ -62,12 +62,12 @@ export class TaskProgress {
   }
 }
 
-/** Takes any notification. What a listener throws is told to who waits for its task. */
-export function hear(listeners: Listeners, method: string, params: JsonObject | undefined): void {
+/** Takes any notification. What a listener throws is told to who waits for its task. Never rejects. */
+export async function hear(listeners: Listeners, method: string, params: JsonObject | undefined): Promise<void> {
   const task = method === "notifications/progress" && listeners.get(params?.progressToken as string);
   if (!task || typeof params?.progress !== "number") return;
   try {
-    task.take(params as JsonObject & Progress);
+    await task.take(params as JsonObject & Progress);
   } catch (error) {
     task.error ??= error;
   }

@@ -89,7 +89,7 @@ class Tasks implements TaskRunner {
   }
 
   notified(method: string, params: JsonObject | undefined): void {
-    hear(this.#listeners, method, params);
+    void hear(this.#listeners, method, params);
   }
 
   /** Legacy: asks for a task. */

@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { connect } from "../../../mod.ts";
-import type { Client, Progress } from "../../../mod.ts";
+import { Client, connect, HttpTransport, listenFeature } from "../../../mod.ts";
+import type { Progress } from "../../../mod.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
 
 /** A server as older Python SDKs make it: how far a call is stands on the stream that belongs to no request. */
@@ -78,5 +78,11 @@ describe("how far a call is, told on the stream of no request", () => {
     await clock.until(client.callTool("slow", {}, { onProgress: () => {} }));
     await callSlow(clock, client);
     assertEquals(streams, 1);
+  });
+
+  test("is heard by the call that opens the session itself", async () => {
+    const clock = new VirtualClock();
+    const transport = new HttpTransport("http://localhost/mcp", { fetch: createServer(clock), clock });
+    await callSlow(clock, new Client(transport, { clock, features: { listen: listenFeature } }));
   });
 });

@@ -236,25 +236,41 @@ describe("progress", () => {
     assertEquals(textOf(await client.callTool("echo", { text: "fine" })), "fine");
   });
 
+  inEveryWay("a listener whose promise rejects ends the call, too, and after the answer nothing", async (client) => {
+    const boom = new RangeError("boom");
+    let onProgress = () => Promise.reject(boom);
+    const call = client.callTool("progress", { count: 1_000_000, milliseconds: 1 }, { onProgress });
+    assertEquals(await assertRejects(() => call), boom);
+    onProgress = () => turns().then(() => Promise.reject(boom));
+    await client.callTool("progress", { count: 1 }, { onProgress }).catch(() => {});
+    await turns();
+  });
+
   /** A reply with these signs of progress before the answer. */
-  function signs(values: readonly unknown[], token?: unknown) {
+  function signs(values: readonly unknown[], token?: unknown, more?: object) {
     return front(createModernServer(), ({ method, message }) => {
       if (method !== "tools/call") return undefined;
       const own = objectAt(objectAt(message ?? {}, "params"), "_meta").progressToken;
       const notes = values.map((progress) => ({
         jsonrpc: "2.0",
         method: "notifications/progress",
-        params: { progressToken: token ?? own, progress },
+        params: { progressToken: token ?? own, progress, ...more },
       }));
       const result = { resultType: "complete", content: [{ type: "text", text: "done" }] };
       return eventReply([...notes, { jsonrpc: "2.0", id: message?.id, result }]);
     });
   }
 
-  async function heard(values: readonly unknown[], options: { token?: unknown; clock?: VirtualClock } = {}) {
+  async function heard(
+    values: readonly unknown[],
+    options: { token?: unknown; clock?: VirtualClock; more?: object } = {},
+  ) {
     const seen: number[] = [];
     const clock = options.clock ? { clock: options.clock } : {};
-    await using client = await connect(url, { fetch: memoryFetch(signs(values, options.token)), ...clock });
+    await using client = await connect(url, {
+      fetch: memoryFetch(signs(values, options.token, options.more)),
+      ...clock,
+    });
     const call = client.callTool("echo", { text: "hi" }, { onProgress: ({ progress }) => void seen.push(progress) });
     assertEquals(textOf(options.clock ? await options.clock.until(call) : await call), "done");
     return seen;
@@ -262,6 +278,13 @@ describe("progress", () => {
 
   test("values that do not rise, and values that are none, are left out", async () => {
     assertEquals(await heard([1, 1, 0.5, 2, "3", null, 2.5, 2.4]), [1, 2, 2.5]);
+  });
+
+  test("a total that is no number and words that are no text are not told", async () => {
+    for (const more of [{ total: "9" }, { message: 5 }, { message: {} }]) {
+      assertEquals(await heard([1, 2], { more }), []);
+    }
+    assertEquals(await heard([1, 2], { more: { total: null, message: null } }), [1, 2]);
   });
 
   test("a sign that says nothing at all harms no call", async () => {

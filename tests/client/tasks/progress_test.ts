@@ -91,26 +91,31 @@ describe("the progress of a task of 2025-11-25", () => {
     });
   });
 
-  test("ends with the listener that throws, and the call with it", async () => {
-    const { server, held } = createServer();
-    server.tool("long", { task: "required" }, async (_args, context) => {
-      held.contexts.push(context);
-      await new Promise<void>((resolve) => clock.schedule(resolve, 500));
-      context.progress({ progress: 1 });
-      return await new Promise<string>((resolve) => context.signal.addEventListener("abort", () => resolve("over")));
+  const failing: [string, () => Promise<void> | never][] = [
+    ["throws", () => {
+      throw new Error("not heard");
+    }],
+    ["rejects", () => Promise.reject(new Error("not heard"))],
+  ];
+  for (const [way, onProgress] of failing) {
+    test(`ends with the listener that ${way}, and the call with it`, async () => {
+      const { server, held } = createServer();
+      server.tool("long", { task: "required" }, async (_args, context) => {
+        held.contexts.push(context);
+        await new Promise<void>((resolve) => clock.schedule(resolve, 500));
+        context.progress({ progress: 1 });
+        return await new Promise<string>((resolve) => context.signal.addEventListener("abort", () => resolve("over")));
+      });
+      const clock: VirtualClock = new VirtualClock();
+      await withPlace({ era: "legacy", way: "pipe", server, clock }, async ({ client }) => {
+        await client.listTools();
+        const options: RequestOptions = { onProgress };
+        await assertRejects(() => clock.until(client.callTool("long", {}, options)), Error, "not heard");
+        await clock.settle();
+        assertEquals(held.contexts[0]!.signal.aborted, true);
+      });
     });
-    const clock: VirtualClock = new VirtualClock();
-    await withPlace({ era: "legacy", way: "pipe", server, clock }, async ({ client }) => {
-      await client.listTools();
-      const onProgress = () => {
-        throw new Error("not heard");
-      };
-      const options: RequestOptions = { onProgress };
-      await assertRejects(() => clock.until(client.callTool("long", {}, options)), Error, "not heard");
-      await clock.settle();
-      assertEquals(held.contexts[0]!.signal.aborted, true);
-    });
-  });
+  }
 
   test("is heard no more by whose call was given up, whatever becomes of the task", async () => {
     const { server, held } = createServer();
