@@ -14,7 +14,7 @@ import {
   UrlElicitationRequiredError,
 } from "../../protocol/errors.ts";
 import { attend } from "./seam.ts";
-import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, Wait } from "./seam.ts";
+import type { EndingCall, InputAnswers, LegacyInput, LegacyInputHost, RefusedCall, Wait } from "./seam.ts";
 import { answerUrls } from "./url_elicitation.ts";
 import type { UrlNotices } from "./url_elicitation.ts";
 
@@ -57,12 +57,14 @@ export class LegacyServerRequests implements LegacyInput {
     if (method === "notifications/cancelled") this.#working.get(params.requestId as RequestId)?.abort();
     else if (method === "notifications/elicitation/complete") {
       this.#notices.forEach((done, item) => item.elicitationId === params.elicitationId && done());
+      this.#session.all().forEach((call) => call.visited = true);
     }
   }
 
-  async satisfy(error: unknown, round: number, wait: Wait): Promise<void> {
+  async satisfy(error: unknown, { round, visited }: RefusedCall, wait: Wait): Promise<void> {
     const { limits, transport: { label: server } } = this.#session.parts;
     if (!(error instanceof UrlElicitationRequiredError) || round > limits.inputRounds) throw error;
+    if (visited) return;
     try {
       await attend(wait, (signal) => {
         const context = { server, signal };

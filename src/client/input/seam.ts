@@ -119,6 +119,14 @@ export interface EndingCall {
   over: (() => void) | undefined;
 }
 
+/** A call that its server refused. */
+export interface RefusedCall {
+  /** How often it was sent. */
+  readonly round: number;
+  /** The user was done with a page while it was under way: what it is refused for may be made good already. */
+  readonly visited?: boolean | undefined;
+}
+
 /** The requests of one legacy server, in work. */
 export interface LegacyInput {
   /**
@@ -132,11 +140,10 @@ export interface LegacyInput {
   /**
    * Takes the user through what an error asks for (-32042); the request may be sent again once it resolves.
    *
-   * @param round How often the request was sent.
    * @param wait Waits no longer than the request lives.
    * @throws The error, when there is nothing to be done about it.
    */
-  satisfy(error: unknown, round: number, wait: Wait): Promise<void>;
+  satisfy(error: unknown, call: RefusedCall, wait: Wait): Promise<void>;
   /** Calls everything off. */
   stop(): void;
 }
@@ -147,7 +154,7 @@ export interface LegacyInputHost {
   /** How much is in work that the server waits for. */
   held: number;
   /** All that waits for the server. */
-  all(): { touch(): void }[];
+  all(): { visited?: boolean | undefined; touch(): void }[];
   /** The headers and marks of a message. */
   dress(): SendOptions;
 }

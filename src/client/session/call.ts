@@ -57,6 +57,8 @@ export class Call implements Exchange, Expiring {
   declare known: ServerInfo | undefined;
   /** Called when this call itself is over, whatever comes after it. */
   declare over: (() => void) | undefined;
+  /** The user was done with a page meanwhile. */
+  declare visited: boolean | undefined;
   declare before: Waiting;
   declare after: Waiting;
   /** Stops its own timer, in an isolate where it has one. */

@@ -24,6 +24,8 @@ export interface Expiring extends Waiting {
   readonly id: string | undefined;
   /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
+  /** That its user was done with a page, while it was under way. */
+  visited?: boolean | undefined;
   /** Ends if its time is over by `now`. It may have got more by then: see {@linkcode Deadlines.held}. */
   expire(now: number): void;
   /** A sign of life. */

@@ -66,7 +66,7 @@ export class LegacySession extends Caller {
   /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
   recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
     if (error instanceof SessionLostError && !call.repeats) return this.#mended(error, call);
-    return this.input?.satisfy(error, call.round, (work) => this.wait(work, call))
+    return this.input?.satisfy(error, call, (work) => this.wait(work, call))
       .then(() => this.next(call, { round: call.round + 1 }));
   }
 

@@ -41,6 +41,32 @@ describe("-32042 of a server that insists (C-221)", () => {
     assertEquals(server.methods().filter((method) => method === "tools/call").length, 3);
   });
 
+  test("a call that is answered with a page that was done meanwhile is sent again, and nobody is asked twice", async () => {
+    let done = false;
+    const late: JsonObject[] = [];
+    const server = handshaking((message, send) => {
+      if (message.method !== "tools/call") return;
+      const { id } = message;
+      if (done) return send({ jsonrpc: "2.0", id: id!, result: { content: [] } });
+      const error = { code: -32042, message: "Sign in first", data: { elicitations: [page] } };
+      late.push({ jsonrpc: "2.0", id: id!, error });
+      if (late.length === 2) send(late[0]!);
+    });
+    let asked = 0;
+    const elicitationUrl: Handlers["elicitationUrl"] = () => {
+      asked++;
+      return { action: "accept" };
+    };
+    await using client = await connect(server.transport, { handlers: { elicitationUrl } });
+    const calls = [client.callTool("x"), client.callTool("x")];
+    await until(() => asked === 1);
+    done = true;
+    const params = { elicitationId: "sign-1" };
+    server.send({ jsonrpc: "2.0", method: "notifications/elicitation/complete", params }, late[1]!);
+    await Promise.all(calls);
+    assertEquals([asked, server.methods().filter((method) => method === "tools/call").length], [1, 4]);
+  });
+
   test("a server that never says when it is done: its error, once the time is over", async () => {
     const clock = new VirtualClock();
     const server = insisting([page]);

@@ -167,9 +167,9 @@ export class RelayInputs extends Inputs {
         }
       },
       notified: (method, params) => inner.notified(method, params),
-      satisfy: async (error, round, wait) => {
+      satisfy: async (error, call, wait) => {
         try {
-          await inner.satisfy(error, round, wait);
+          await inner.satisfy(error, call, wait);
         } catch (reason) {
           const isRefused = reason instanceof InvalidParamsError || reason instanceof MethodNotFoundError;
           // Nobody could be asked: the server's own answer names the pages.
