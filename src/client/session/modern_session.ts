@@ -65,9 +65,9 @@ export class ModernSession extends Caller {
     const { request, round } = call;
     const { inputs, limits } = this.parts;
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
-    const { inputRequests, requestState } = result;
+    const { requestState } = result;
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
-    const input = Object.keys(inputRequests ?? {}).length > 0
+    const input = Object.keys(result.inputRequests ?? {}).length > 0
       ? inputs?.answerRound(result, call, this.parts.transport.label, wait)
       // A round that only hands a state over is paced.
       : wait(
