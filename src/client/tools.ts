@@ -51,7 +51,11 @@ export interface ToolParts {
  */
 export type ListFeature = (parts: ToolParts, options: ListOptions) => Promise<ListToolsResult>;
 
-/** Mirrors arguments of one client's tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension). */
+/**
+ * Mirrors arguments of one client's tools as headers (specification 2026-07-28: Streamable HTTP, Schema Extension).
+ *
+ * @internal
+ */
 export interface Mirror {
   /** Writes any text as it stands in a header. */
   readonly encode: EncodeHeader;

@@ -23,6 +23,8 @@ test("what is given has a name in the same entry", () => {
     true satisfies Same<Gives<client.CoreClient["listTools"]>, client.ListToolsResult>,
     true satisfies Same<Gives<client.CoreClient["request"]>, client.JsonObject>,
     true satisfies Same<Gives<client.Client["readResource"]>, client.ReadResourceResult>,
+    true satisfies Same<ReturnType<typeof client.inputFeature>, client.InputAnswers>,
+    true satisfies Same<ReturnType<typeof client.mirrorFeature>, client.Mirror>,
     true satisfies Same<Gives<client.Client["getPrompt"]>, client.GetPromptResult>,
     true satisfies Same<NonNullable<client.CoreClient["revision"]>, client.Revision>,
     true satisfies Same<Gives<typeof auth.createMemoryStore>, Required<auth.Store>>,

@@ -159,7 +159,11 @@ export interface LegacyInputHost {
   dress(): SendOptions;
 }
 
-/** Answers requests for input with the handlers that are there. */
+/**
+ * Answers requests for input with the handlers that are there.
+ *
+ * @internal
+ */
 export interface InputAnswers {
   readonly handlers: Handlers;
   /** Hears of what went wrong. */
