@@ -63,6 +63,9 @@ export async function probeRevision(
   const begin = performance.now();
   const asked = await ask(transport, probe, { signal, longest });
   const milliseconds = Math.round(performance.now() - begin);
+  const agreed = "result" in asked && asked.result?.protocolVersion;
+  // Said with the end of the session, too: strict servers refuse it otherwise, and keep the session.
+  if (typeof agreed === "string") transport.legacy = { legacy: true, headers: { "mcp-protocol-version": agreed } };
   await transport.close().catch(() => {});
   const { name } = probe;
   if (asked instanceof McpError) {
