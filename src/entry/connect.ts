@@ -7,6 +7,7 @@ import type { Client } from "../client/client.ts";
 import { allFeatures } from "../client/features.ts";
 import { createPlainValidator } from "../protocol/json_schema/mod.ts";
 import { TimeoutError } from "../protocol/errors.ts";
+import { find, maybeObject } from "../protocol/shapes/shape.ts";
 import { ChannelTransport } from "../transport/channel.ts";
 import type { Resolve } from "../ports.ts";
 import { createLegacySseChannel } from "../transport/legacy_sse.ts";
@@ -50,11 +51,16 @@ export function createConnect(ports: () => RuntimePorts, resolve: Resolve): Conn
 
 /** The same for programs that cannot start processes: their bundles do not carry the code for it. */
 export function createWebConnect(ports: () => RuntimePorts): Connect {
-  return (target, given = {}) => connectTarget(target, webFilled({ ...ports(), ...given }));
+  return async (target, given = {}) => await connectTarget(target, webFilled({ ...ports(), ...given }));
 }
 
-/** What programs have that cannot start processes. */
+/**
+ * What programs have that cannot start processes.
+ *
+ * @throws {TypeError} When an option is none.
+ */
 export function webFilled(options: ConnectOptions): ConnectOptions {
+  checkOptions(options);
   return {
     validator: createPlainValidator(),
     ...options,
@@ -84,4 +90,10 @@ function filled(options: ConnectOptions): ConnectOptions {
       ...web.bindings,
     },
   };
+}
+
+/** Tells what programs without types get wrong, where it would fail far from here, or be passed over. No value: it may be a secret. */
+function checkOptions(options: ConnectOptions): void {
+  const wrong = find(options, { auth: maybeObject, retry: maybeObject, timeout: 'time in "timeouts"?' });
+  if (wrong) throw new TypeError(`Cannot connect: "${wrong.slice(1)}`);
 }

@@ -11,7 +11,6 @@ import { isSnapshot } from "../client/snapshot.ts";
 import type { Snapshot } from "../client/snapshot.ts";
 import type { OpenWebSocket, Spawn } from "../ports.ts";
 import { isObject } from "../protocol/json_rpc.ts";
-import { find, maybeObject } from "../protocol/shapes/shape.ts";
 import { readUrl } from "../egress/url.ts";
 import { HttpTransport } from "../transport/http.ts";
 import type { StdioCommand } from "../transport/stdio.ts";
@@ -48,7 +47,7 @@ export interface ConnectOptions extends ClientOptions, CoreConnectOptions {
  *
  * @param target A URL, a transport, or a snapshot; a command or a `ws:` URL where `options.bindings` can.
  * @param Kind What is made; for our own entries.
- * @throws {TypeError} When the target is none of these, or an option is none.
+ * @throws {TypeError} When the target is none of these.
  * @throws {McpError} When the server cannot be reached, refuses, or has no revision in common.
  *
  * @example A hub over HTTP that checks outputs, hears of changes, and has nothing else
@@ -67,7 +66,6 @@ export async function connectTarget(
   Kind: typeof Client = Client,
 ): Promise<Client> {
   options.signal?.throwIfAborted();
-  checkOptions(options);
   const restored = isSnapshot(target) ? target : undefined;
   const reached = reach(restored?.target ?? target as Exclude<Target, Snapshot>, options, restored);
   const client = new Kind(reached.transport, { ...options, ...reached });
@@ -107,10 +105,4 @@ function warnOfPlainText(url: string, { logger }: ConnectOptions): void {
     level: "warning",
     message: `"${host}" is reached without encryption: use ${protocol.replace(":", "s:")}`,
   });
-}
-
-/** Tells what programs without types get wrong, where it would fail far from here, or be passed over. No value: it may be a secret. */
-function checkOptions(options: ConnectOptions): void {
-  const wrong = find(options, { auth: maybeObject, retry: maybeObject, timeout: 'time in "timeouts"?' });
-  if (wrong) throw new TypeError(`Cannot connect: "${wrong.slice(1)}`);
 }

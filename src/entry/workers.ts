@@ -72,8 +72,8 @@ export const openHub: OpenHub = /* @__PURE__ */ createOpenHub(connect, { concurr
 export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(upgradeWorkers);
 
 function createIsolateConnect(): Connect {
-  return (target, given = {}) => {
+  return async (target, given = {}) => {
     const limits = fillIn(workersLimits, given.limits);
-    return connectTarget(target, webFilled({ openWebSocket, ...given, limits }), IsolateClient);
+    return await connectTarget(target, webFilled({ openWebSocket, ...given, limits }), IsolateClient);
   };
 }

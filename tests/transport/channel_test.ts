@@ -257,7 +257,7 @@ describe("a transport over a channel", () => {
       throws() {
         throw new ConnectError("no way");
       },
-      ends: async (receiver) => receiver.end(new ConnectError("no way")),
+      ends: (receiver) => Promise.resolve(receiver.end(new ConnectError("no way"))),
     };
     for (const [how, open] of Object.entries(ways)) {
       const { transport, channel } = played();

@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "90b16b1c561e469b";
+export const scriptHash: string = "a7a126b27c4ff02c";
 
 /** Of the style. */
 export const styleHash: string = "8df9782678b5758f";

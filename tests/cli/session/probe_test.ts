@@ -1,10 +1,10 @@
 import { test } from "node:test";
 import { assertEquals } from "@std/assert";
-import { HttpTransport } from "../../mod.ts";
-import { probeRevision, probes } from "../../src/cli/commands/inspect/revisions.ts";
-import { createLegacyServer } from "../servers/legacy.ts";
-import { memoryFetch } from "../servers/memory_fetch.ts";
-import { url } from "../support/clients.ts";
+import { HttpTransport } from "../../../mod.ts";
+import { probeRevision, probes } from "../../../src/cli/commands/inspect/revisions.ts";
+import { createLegacyServer } from "../../servers/legacy.ts";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { url } from "../../support/clients.ts";
 
 test("causeway probe ends each session that it was given, in the words of its revision", async () => {
   const server = createLegacyServer();
