@@ -7,7 +7,8 @@
 import {
   type ConnectionClosedError,
   type HttpStatusError,
-  type RpcError,
+  ProtocolViolationError,
+  RpcError,
   UnsupportedVersionError,
 } from "../protocol/errors.ts";
 import { metaPrefix } from "../protocol/modern.ts";
@@ -56,8 +57,12 @@ export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp
   return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
 }
 
-/** Asks a server over HTTP; what is no evidence of an era is thrown. */
-export async function overHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+/** Asks a server over HTTP. What is no evidence of an era is thrown, and so is an answer that `isLegacy` took for one wrongly. */
+export async function overHttp(
+  probe: ModernSession,
+  parts: SessionParts,
+  isLegacy: (error: unknown) => unknown = isLegacyAnswer,
+): Promise<Session | undefined> {
   try {
     return await discover(probe, parts);
   } catch (error) {
@@ -65,10 +70,10 @@ export async function overHttp(probe: ModernSession, parts: SessionParts): Promi
     // -32020 and -32021 in the body of an HTTP 400 can only come from a modern server.
     if (status === 400 && /^-3202[01]$/.test(rpcCode as never)) return probe;
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
-    if (!blocked && !isLegacyAnswer(error)) throw error;
-    // Where no session opens either, it had broken.
+    if (!blocked && !isLegacy(error)) throw error;
+    // Where no session opens either, it had broken, or wants to be signed in to.
     return new LegacySession(parts).open().catch((other) => {
-      throw status as number > 499 ? error : other;
+      throw status as number > 499 || status as number === 401 ? error : other;
     });
   }
 }
@@ -98,6 +103,8 @@ export function isLegacyAnswer(error: unknown): boolean | Revision | undefined {
     return !supported.length ||
       (!commonRevision(modernRevisions, supported) && commonRevision(legacyRevisions, supported));
   }
-  const { delivery, status = delivery === "answered" && 400 } = error as Partial<HttpStatusError>;
-  return /^4(?!0[138]|29)|^50[01]/.test(status as never);
+  const { status = error instanceof RpcError && 400, delivery } = error as Partial<HttpStatusError>;
+  return error instanceof ProtocolViolationError
+    ? delivery === "answered"
+    : /^4(?!0[138]|29)|^50[01]/.test(status as never);
 }

@@ -13,7 +13,7 @@ const most = 1_000;
 
 /**
  * Does what `send` does, and tells `listener` of at most 1,000 signs of progress a second, and of the latest one at the end.
- * What is no sign of progress is not told.
+ * Of a `total` or a `message` that is none the listener is not told.
  *
  * @param send Takes the listener to use, which gives what `listener` gives: that may be a promise.
  */
@@ -32,10 +32,9 @@ export async function calmly<Value>(
   };
   try {
     return await send((progress) => {
-      if (find(progress, { total: maybeNumber, message: maybeText })) return;
       const now = clock.monotonic();
       const next = Math.max(until, now - most) + time;
-      held = progress;
+      held = find(progress, { total: maybeNumber, message: maybeText }) ? { progress: progress.progress } : progress;
       if (next > now) return;
       until = next;
       return tell();

@@ -13,7 +13,7 @@ import {
   UnsupportedVersionError,
 } from "../../protocol/errors.ts";
 import { commonRevision, modernRevisions } from "../../protocol/revisions.ts";
-import { overHttp } from "../negotiate.ts";
+import { isLegacyAnswer, overHttp } from "../negotiate.ts";
 import type { Verdict } from "../negotiate.ts";
 import { LegacySession } from "../session/legacy_session.ts";
 import { ModernSession } from "../session/modern_session.ts";
@@ -34,10 +34,10 @@ export function openAs(verdict: Verdict | undefined, parts: SessionParts): Promi
 }
 
 /** As usual; and a gateway may answer what it does not know as if nobody had signed in, with no word of how: a session tells. */
-export async function askOverHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
-  return await overHttp(probe, parts).catch((error: UnauthorizedError) => {
-    if (error.status !== 401 || error.challenge.includes("=")) throw error;
-    return new LegacySession(parts).open().catch(() => Promise.reject(error));
+export function askOverHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+  return overHttp(probe, parts, (error) => {
+    const { status, challenge = "=" } = error as Partial<UnauthorizedError>;
+    return (status === 401 && !challenge.includes("=")) || isLegacyAnswer(error);
   });
 }
 

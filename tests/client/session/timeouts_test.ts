@@ -265,13 +265,13 @@ describe("progress", () => {
     values: readonly unknown[],
     options: { token?: unknown; clock?: VirtualClock; more?: object } = {},
   ) {
-    const seen: number[] = [];
+    const seen: (number | string)[] = [];
     const clock = options.clock ? { clock: options.clock } : {};
-    await using client = await connect(url, {
-      fetch: memoryFetch(signs(values, options.token, options.more)),
-      ...clock,
-    });
-    const call = client.callTool("echo", { text: "hi" }, { onProgress: ({ progress }) => void seen.push(progress) });
+    const fetch = memoryFetch(signs(values, options.token, options.more));
+    await using client = await connect(url, { fetch, ...clock });
+    const onProgress = ({ progress, total, message }: Progress): void =>
+      void seen.push(message || total ? `${progress} of ${total}: ${message}` : progress);
+    const call = client.callTool("echo", { text: "hi" }, { onProgress });
     assertEquals(textOf(options.clock ? await options.clock.until(call) : await call), "done");
     return seen;
   }
@@ -282,8 +282,9 @@ describe("progress", () => {
 
   test("a total that is no number and words that are no text are not told", async () => {
     for (const more of [{ total: "9" }, { message: 5 }, { message: {} }]) {
-      assertEquals(await heard([1, 2], { more }), []);
+      assertEquals(await heard([1, 2], { more }), [1, 2]);
     }
+    assertEquals(await heard([1], { more: { total: 9, message: "half" } }), ["1 of 9: half"]);
     assertEquals(await heard([1, 2], { more: { total: null, message: null } }), [1, 2]);
   });
 

@@ -45,11 +45,13 @@ describe("foreign origins and hosts (S-020)", () => {
 
   test("a list that is written as one text is not a wildcard", async () => {
     const allowedHosts = "app.example.com" as never;
-    const { handler } = stage({}, { allowedHosts, allowedOrigins: "https://*.a.example" as never });
+    const { handler } = stage({}, { allowedHosts, allowedOrigins: "https://a.example" as never });
     assertEquals((await handler(send("OPTIONS", {}, {}, "http://evil.test/"))).status, 403);
     const origin = { origin: "https://evil.a.example" };
     assertEquals((await handler(send("OPTIONS", origin, {}, "http://app.example.com/"))).status, 403);
     assertThrows(() => stage({}, { allowedHosts: "*.example.com" as never }), TypeError, 'the host "*.example.com"');
+    const some = { allowedOrigins: "https://*.a.example" as never };
+    assertThrows(() => stage({}, some), TypeError, 'the origin "https://*.a.example"');
   });
 });
 
