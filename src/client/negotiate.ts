@@ -34,14 +34,14 @@ export interface Verdict {
   expires?: number | undefined;
 }
 
-/** Asks what a pipe's server speaks: gives a session with it, or nothing when only `initialize` is left. */
+/** Asks what a pipe's server speaks: gives a session with it. */
 export interface PipeFeature {
   /**
    * Asks the server behind one pipe.
    *
    * @internal
    */
-  (probe: ModernSession, parts: SessionParts): Promise<Session | undefined>;
+  (probe: ModernSession, parts: SessionParts): Promise<Session>;
 }
 
 /**
@@ -54,7 +54,7 @@ export interface PipeFeature {
 export async function negotiate(parts: SessionParts, ask: PipeFeature = overHttp): Promise<Session> {
   // What has asked is the session, where that is the era: what is stopped can be used again.
   const probe = new ModernSession(parts);
-  return await ask(probe, parts).finally(() => probe.stop()) ?? new LegacySession(parts).open();
+  return await ask(probe, parts).finally(() => probe.stop());
 }
 
 /** Asks a server over HTTP. What is no evidence of an era is thrown, and so is an answer that `isLegacy` took for one wrongly. */
@@ -62,7 +62,7 @@ export async function overHttp(
   probe: ModernSession,
   parts: SessionParts,
   isLegacy: (error: unknown) => unknown = isLegacyAnswer,
-): Promise<Session | undefined> {
+): Promise<Session> {
   try {
     return await discover(probe, parts);
   } catch (error) {
@@ -78,8 +78,8 @@ export async function overHttp(
   }
 }
 
-/** Asks a server what it speaks: gives a session with it, or nothing when only `initialize` is left. */
-export async function discover(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+/** Asks a server what it speaks: gives a session with it, where that is the modern era. */
+export async function discover(probe: ModernSession, parts: SessionParts): Promise<Session> {
   const result: unknown = await probe.request({
     method: "server/discover",
     params: {},

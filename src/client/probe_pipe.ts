@@ -17,7 +17,7 @@ import type { Session, SessionParts } from "./session/session.ts";
 export async function probePipe(probe: ModernSession, parts: SessionParts): Promise<Session> {
   const { transport } = parts;
   let isAnother = false;
-  const discovered = discover(probe, parts).catch(async (error): Promise<undefined> => {
+  const discovered: Promise<Session | undefined> = discover(probe, parts).catch(async (error) => {
     if (error instanceof PeerExitedError || error instanceof ConnectionClosedError) {
       // Unless the question was called off because there is an answer already.
       if (transport.ended) {

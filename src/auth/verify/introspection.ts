@@ -12,8 +12,7 @@ import {
   ResponseBodyError,
 } from "oauth4webapi";
 import type { GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { createSafeLogger } from "../../egress/safe_logger.ts";
-import type { Logger, TokenClaims } from "../../ports.ts";
+import type { TokenClaims } from "../../ports.ts";
 import { AuthorizationError, ConnectError, McpError } from "../../protocol/errors.ts";
 import { claimsOf } from "./claims.ts";
 import { createVerifierParts, type VerifierOptions, type VerifierParts } from "./options.ts";
@@ -26,8 +25,6 @@ export interface IntrospectionVerifierOptions extends VerifierOptions {
   clientId: string;
   /** Its secret, sent by HTTP Basic. */
   clientSecret: string;
-  /** Hears why a token was refused (`debug`); no token is ever in it. Default: none. */
-  logger?: Logger | undefined;
 }
 
 /**
@@ -59,17 +56,14 @@ export function createIntrospectionVerifier(
     throw new TypeError('Cannot introspect tokens: "clientId" and "clientSecret" are needed');
   }
   const parts = createVerifierParts(options, endpoint);
-  const server = { issuer: parts.issuer, introspection_endpoint: endpoint };
+  const { issuer, refused } = parts;
+  const server = { issuer, introspection_endpoint: endpoint };
   const client = { client_id: clientId };
   const authentication = ClientSecretBasic(clientSecret);
   const request = {
     [customFetch]: (url: string, init: object) => send(parts, url, init),
     // What may be asked, the egress guard decides.
     [allowInsecureRequests]: true,
-  };
-  const logger = createSafeLogger(options.logger);
-  const refused = (reason: string): undefined => {
-    logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
   };
   return async (token) => {
     try {
@@ -80,7 +74,6 @@ export function createIntrospectionVerifier(
       if (said.cnf !== undefined) return refused("it is bound to a key");
       const claims = claimsOf(said);
       if (!claims) return refused("a claim is missing");
-      const { issuer } = parts;
       return (claims.issuer ?? issuer) === issuer ? { ...claims, issuer } : refused("its issuer is another one");
     } catch (error) {
       // Some servers answer so to a signed token where theirs are opaque: whoever sent it brought none of those.

@@ -14,10 +14,9 @@ import {
   validateJwtAccessToken,
   validateJwtAuthResponse,
 } from "oauth4webapi";
-import { type Logger, systemClock, type TokenClaims } from "../../ports.ts";
+import { systemClock, type TokenClaims } from "../../ports.ts";
 import { AuthorizationError } from "../../protocol/errors.ts";
 import { checkClockTolerance } from "../../protocol/limits.ts";
-import { createSafeLogger } from "../../egress/safe_logger.ts";
 import { claimsOf, type Payload, readJwt } from "./claims.ts";
 import { Keys, type KeySet } from "./keys.ts";
 import { fetchMetadata } from "../discovery/metadata.ts";
@@ -48,8 +47,6 @@ export interface JwtVerifierOptions extends VerifierOptions {
   profile?: "rfc9068" | "jwt" | undefined;
   /** How far the issuer's clock may be off, in milliseconds (5,000). */
   clockTolerance?: number | undefined;
-  /** Hears why a token was refused (`debug`); no token is ever in it. Default: none. */
-  logger?: Logger | undefined;
 }
 
 /**
@@ -85,7 +82,6 @@ class Verifier {
   readonly #algorithms: readonly string[];
   readonly #tolerance: number;
   readonly #keys: Keys;
-  readonly #logger: Logger | undefined;
 
   constructor(options: JwtVerifierOptions) {
     const {
@@ -108,7 +104,6 @@ class Verifier {
     }
     checkClockTolerance(tolerance);
     this.#options = options;
-    this.#logger = createSafeLogger(options.logger);
     this.#algorithms = [...algorithms];
     this.#tolerance = tolerance / 1_000;
     this.#parts = createVerifierParts(options, jwksUri);
@@ -123,11 +118,12 @@ class Verifier {
   }
 
   async verify(token: string): Promise<TokenClaims | undefined> {
+    const { refused } = this.#parts;
     const read = readJwt(token);
-    const refused = read ? this.#refuse(read.header, read.payload) : "it is no JWT";
-    if (!read || refused !== undefined) return this.#refused(refused);
+    const reason = read ? this.#refuse(read.header, read.payload) : "it is no JWT";
+    if (!read || reason !== undefined) return refused(reason);
     const expected = this.#expected(read.payload);
-    if (expected === undefined) return this.#refused("its audience is another one");
+    if (expected === undefined) return refused("its audience is another one");
     const alg = String(read.header.alg);
     const set = await this.#keys.get();
     try {
@@ -140,9 +136,9 @@ class Verifier {
         await this.#check({ token, alg, expected }, newer);
       }
     } catch (error) {
-      return this.#refused(error instanceof Error ? error.message : "it cannot be verified");
+      return refused(error instanceof Error ? error.message : "it cannot be verified");
     }
-    return claimsOf(read.payload) ?? this.#refused("a claim is missing");
+    return claimsOf(read.payload) ?? refused("a claim is missing");
   }
 
   /** What needs no key: a token that fails here costs no fetch. */
@@ -191,9 +187,5 @@ class Verifier {
     // The library's check of a JWT with issuer, audience and expiry and no more than that.
     const client = { client_id: expected, authorization_signed_response_alg: alg, ...times };
     await validateJwtAuthResponse(server, client, new URLSearchParams({ response: token }), skipStateCheck, options);
-  }
-
-  #refused(reason: string | undefined): undefined {
-    this.#logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
   }
 }

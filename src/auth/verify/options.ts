@@ -5,7 +5,8 @@
  */
 import { isLoopbackHost } from "../../egress/address.ts";
 import { createGuardedFetch, type GuardedFetch } from "../../egress/guarded_fetch.ts";
-import { type Clock, type Fetch, type Resolve, systemClock } from "../../ports.ts";
+import { createSafeLogger } from "../../egress/safe_logger.ts";
+import { type Clock, type Fetch, type Logger, type Resolve, systemClock } from "../../ports.ts";
 import { readUrl } from "../../egress/url.ts";
 
 /** Options that every verifier shares. */
@@ -22,6 +23,8 @@ export interface VerifierOptions {
   timeout?: number | undefined;
   /** Time. Default: the runtime's. */
   clock?: Clock | undefined;
+  /** Hears why a token was refused (`debug`); no token is ever in it. Default: none. */
+  logger?: Logger | undefined;
 }
 
 /** The options, filled in. */
@@ -30,6 +33,8 @@ export interface VerifierParts {
   readonly fetch: GuardedFetch;
   readonly timeout: number;
   readonly clock: Clock;
+  /** Tells the logger why a token is not taken. */
+  readonly refused: (reason: string | undefined) => undefined;
 }
 
 /**
@@ -53,7 +58,11 @@ export function createVerifierParts(options: VerifierOptions, given: string | un
     clock,
     timeouts: { total: timeout },
   });
-  return { issuer, fetch: guarded, timeout, clock };
+  const logger = createSafeLogger(options.logger);
+  const refused = (reason: string | undefined): undefined => {
+    logger?.({ level: "debug", message: "A token was refused", fields: { reason } });
+  };
+  return { issuer, fetch: guarded, timeout, clock, refused };
 }
 
 function checkAddress(text: string, what: string): void {

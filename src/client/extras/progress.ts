@@ -11,6 +11,8 @@ import type { Clock } from "../../ports.ts";
 const time = 1;
 const most = 1_000;
 
+const rest = { total: maybeNumber, message: maybeText };
+
 /**
  * Does what `send` does, and tells `listener` of at most 1,000 signs of progress a second, and of the latest one at the end.
  * Of a `total` or a `message` that is none the listener is not told.
@@ -34,7 +36,7 @@ export async function calmly<Value>(
     return await send((progress) => {
       const now = clock.monotonic();
       const next = Math.max(until, now - most) + time;
-      held = find(progress, { total: maybeNumber, message: maybeText }) ? { progress: progress.progress } : progress;
+      held = find(progress, rest) ? { progress: progress.progress } : progress;
       if (next > now) return;
       until = next;
       return tell();

@@ -34,7 +34,7 @@ export function openAs(verdict: Verdict | undefined, parts: SessionParts): Promi
 }
 
 /** As usual; and a gateway may answer what it does not know as if nobody had signed in, with no word of how: a session tells. */
-export function askOverHttp(probe: ModernSession, parts: SessionParts): Promise<Session | undefined> {
+export function askOverHttp(probe: ModernSession, parts: SessionParts): Promise<Session> {
   return overHttp(probe, parts, (error) => {
     const { status, challenge = "=" } = error as Partial<UnauthorizedError>;
     return (status === 401 && !challenge.includes("=")) || isLegacyAnswer(error);

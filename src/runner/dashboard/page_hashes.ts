@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "a7a126b27c4ff02c";
+export const scriptHash: string = "672d3bd47cf8f2a3";
 
 /** Of the style. */
 export const styleHash: string = "8df9782678b5758f";

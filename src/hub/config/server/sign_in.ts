@@ -24,8 +24,10 @@ const texts: ReadonlyMap<
   ["clientMetadataUrl", "clientMetadataUrl"],
 ]);
 const urls: readonly string[] = ["issuer", "redirectUri", "clientMetadataUrl"];
-/** What is known of the authorization server: ours, and Claude Code's name for where its metadata is. */
-const ofServers: readonly string[] = ["metadata", "resource", "metadataUrl", "authServerMetadataUrl"];
+/** Where the authorization server's metadata is: our name, and Claude Code's. */
+const places: readonly string[] = ["metadataUrl", "authServerMetadataUrl"];
+/** What is known of the authorization server. */
+const ofServers: readonly string[] = ["metadata", "resource", ...places];
 /** What others know besides: it is found out by asking. */
 const passedOver: readonly string[] = [
   ...["authorizationUrl", "tokenUrl", "registrationUrl", "tokenParamName", "audiences"],
@@ -124,7 +126,7 @@ function readServer(entry: Entry, field: string, value: Record<string, unknown>)
       () => 'expected fields of RFC 8414 without "issuer", as in { "code_challenge_methods_supported": ["S256"] }',
     );
   }
-  const [place] = ofServers.slice(2).filter((name) => value[name] !== undefined);
+  const [place] = places.filter((name) => value[name] !== undefined);
   const metadataUrl = place && entry.text([field, place], value[place]);
   if (place && metadataUrl !== undefined && !readUrl(metadataUrl)) {
     entry.error([field, place], () => "this is no URL: expected one like https://example.com/");

@@ -193,7 +193,7 @@ class Page {
         left.abort();
         left = new AbortController();
         view = viewOf(
-          { ...this.#appOf(shell, AbortSignal.any([left.signal, signal])), drafts },
+          this.#appOf(shell, AbortSignal.any([left.signal, signal]), drafts),
           place,
           name || undefined,
         );
@@ -221,11 +221,12 @@ class Page {
     }
   }
 
-  #appOf(shell: Shell, signal: AbortSignal): Omit<App, "drafts"> {
+  #appOf(shell: Shell, signal: AbortSignal, drafts: App["drafts"]): App {
     return {
       ask: this.#ask,
       origin: location.origin,
       signal,
+      drafts,
       announce: (text) => shell.announce(text),
       whisper: (text) => shell.whisper(text),
       go: (path) => location.hash = `#/${path}`,
