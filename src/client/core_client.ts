@@ -27,9 +27,6 @@ import type {
 import type { Session, SessionParts } from "./session/session.ts";
 import { negotiate } from "./negotiate.ts";
 
-/** Stands for the request that opens a session. */
-const opening: ClientRequest = { method: "initialize", params: {}, options: {} };
-
 /** Options of {@linkcode CoreClient}: those of `Client` without what only that one does. */
 export type CoreClientOptions = Omit<
   ClientOptions,
@@ -242,7 +239,13 @@ export class CoreClient implements AsyncDisposable {
     const { start } = timeouts;
     const open = (rest: number): Promise<Session> =>
       this.open({ ...this.parts, timeouts: { ...timeouts, start: rest } });
-    const session = await this.#again(open(start), opening, clock.monotonic() + start, undefined, open);
+    const session = await this.#again(
+      open(start),
+      { method: "initialize", params: {}, options: {} },
+      clock.monotonic() + start,
+      undefined,
+      open,
+    );
     await this.opened?.(session);
     // Closed meanwhile: nobody else would stop it.
     if (this.closed) session.stop();
@@ -289,7 +292,7 @@ export class CoreClient implements AsyncDisposable {
         return await work;
       } catch (error) {
         if (this.again?.(error, known)) continue;
-        const final = this.closed || (method === "initialize" && transport.kind === "channel");
+        const final = this.closed || (method === "initialize" && transport.kind !== "http");
         const delay = final ? Infinity : this.#retries.delay(error, method, attempts++, options.idempotent);
         if (!(endsAt - clock.monotonic() > delay)) throw finalError(error, method, this.label);
         let stop: (() => void) | undefined;

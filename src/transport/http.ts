@@ -63,13 +63,13 @@ export class HttpTransport implements Transport {
     const { clock = systemClock, sessionId } = options;
     const parsed = readUrl(url);
     // A user name and a password would stand before an "@".
-    if (!parsed || !/^https?:\/\/[^/@]+\//.test(parsed.href)) {
+    if (!/^https?:\/\/[^/@]+\//.test(parsed?.href as string)) {
       throw new TypeError(
         `Cannot connect to "${urlWithoutQuery(url)}": expected an http: or https: URL without a user name`,
       );
     }
-    parsed.hash = "";
-    const address = this.address = parsed.href;
+    parsed!.hash = "";
+    const address = this.address = parsed!.href;
     const label = this.label = urlWithoutQuery(address);
     this.#context = {
       address,

@@ -208,7 +208,7 @@ export class HttpReply {
     let pause = shortestRetry;
     let retryAfter = 1_000;
     for (let left = 0;; left--) {
-      ({ retryAfter = retryAfter } = stream);
+      retryAfter = stream.retryAfter ?? retryAfter;
       const { lastEventId = "" } = stream;
       // An id that can be sent back as a header: with another one a stream cannot be resumed.
       const isSafe = /^[ -~]{1,1024}$/.test(lastEventId);
@@ -242,7 +242,7 @@ export class HttpReply {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
     this.#options?.read?.(text);
-    for (const message of batches && Array.isArray(value) ? value : [value]) {
+    for (const message of batches ? [value].flat() : [value]) {
       const kind = classifyReceived(message);
       if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
       if (this.#over) return;

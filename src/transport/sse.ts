@@ -51,7 +51,7 @@ export class SseParser {
    */
   push(chunk: Uint8Array): void {
     // A chunk that ends in ASCII leaves no character half done, and decoding without `stream` is several times cheaper.
-    const stream = (chunk[chunk.length - 1] ?? 128) > 127;
+    const stream = !(chunk.at(-1) as number < 128);
     if (stream) this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
     let text = (this.#decoder ?? decoder).decode(chunk, stream ? { stream } : undefined);
     if (!stream) this.#decoder = undefined;
@@ -59,10 +59,8 @@ export class SseParser {
     // A CR without an LF ends a line too; at the end of the chunk an LF may still come for it.
     let at = this.#passed && text.startsWith(this.#passed) ? 1 : 0;
     this.#passed = text.endsWith("\r") ? "\n" : "";
-    if (text.includes("\r")) text = text.replace(/\r(?!\n)/g, "\n");
-    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) {
-      this.#take(text, at, text[end - 1] === "\r" ? end - 1 : end);
-    }
+    if (text.includes("\r")) text = text.replace(/\r\n?/g, "\n");
+    for (let end; (end = text.indexOf("\n", at)) >= 0; at = end + 1) this.#take(text, at, end);
     // Nothing looks into it before its end has come: then it is put together, once.
     this.#rest += text.slice(at);
     checkLimit("messageBytes", this.#limit, this.#rest.length);

@@ -13,7 +13,6 @@ import { Call } from "./call.ts";
 import type { CallHost, CallSession } from "./call.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { CallTimeouts } from "./deadlines.ts";
-import { unknownServer } from "./request.ts";
 import type { ClientRequest, RequestOwner, ServerInfo } from "./request.ts";
 import type { Session, SessionParts } from "./session.ts";
 
@@ -21,7 +20,7 @@ import type { Session, SessionParts } from "./session.ts";
 export abstract class Caller extends Deadlines implements Session, CallSession {
   abstract readonly era: Era;
   abstract revision: Revision;
-  info: ServerInfo = unknownServer;
+  info: ServerInfo = { capabilities: {} } as ServerInfo;
   declare readonly firstWait: keyof CallTimeouts;
   /** Legacy: what the server sends on its own account, and what answers its requests. */
   declare stream: LegacyListening | undefined;
@@ -63,9 +62,7 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   request(request: ClientRequest, owner?: RequestOwner, now?: number): Promise<JsonObject> {
     const call = new Call(request, this, undefined, undefined, now);
     call.owner = owner;
-    const { resume } = request.options;
-    if (resume) Object.assign(call, resume);
-    return this.#send(call).result;
+    return this.#send(Object.assign(call, request.options.resume)).result;
   }
 
   start(request: ClientRequest, host: CallHost): Call {
@@ -117,10 +114,9 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
-    const _meta = this.meta();
     return new Promise((resolve, reject) => {
       this.parts.transport.send(
-        { jsonrpc: "2.0", method, params: _meta ? { ...params, _meta } : params },
+        { jsonrpc: "2.0", method, params: { ...params, _meta: this.meta() } },
         { message() {}, end: (reason) => reason ? reject(reason) : resolve() },
         this.dress(method, params),
       );

@@ -67,7 +67,7 @@ export class ModernSession extends Caller {
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
     const { requestState } = result;
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
-    const input = Object.keys(result.inputRequests ?? {}).length > 0
+    const input = Object.keys(result.inputRequests ?? {}).length
       ? inputs?.answerRound(result, call, this.parts.transport.label, wait)
       // A round that only hands a state over is paced.
       : wait(

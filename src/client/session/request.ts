@@ -99,6 +99,3 @@ export interface FailedRequest {
   /** What was known of the server when it was sent. */
   readonly known?: ServerInfo | undefined;
 }
-
-/** What is known of a server that has not said anything yet. */
-export const unknownServer = { capabilities: {} } as ServerInfo;
