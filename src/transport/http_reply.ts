@@ -98,8 +98,8 @@ export class HttpReply {
       // Not the session of an answer that nobody waits for any more.
       if (method === "initialize" && !this.#over) {
         const id = response.headers.get("mcp-session-id") || undefined;
-        // None at all passes, by its own name.
-        if (!/^[!-~]{1,1024}$/.test(id as string)) {
+        // None at all passes, by its own name. Gateways put the ids of all that is behind them into one.
+        if (!/^[!-~]{1,4096}$/.test(id as string)) {
           discard(response);
           throw new ProtocolViolationError("The session id is not visible ASCII");
         }
@@ -211,7 +211,7 @@ export class HttpReply {
       retryAfter = stream.retryAfter ?? retryAfter;
       const { lastEventId = "" } = stream;
       // An id that can be sent back as a header: with another one a stream cannot be resumed.
-      const isSafe = /^[ -~]{1,1024}$/.test(lastEventId);
+      const isSafe = /^[ -~]{1,4096}$/.test(lastEventId);
       // A new id means that the server wants to be polled again, twice; without a message in between it is polled ever more seldom.
       if (this.#eventId !== lastEventId && isSafe) {
         this.#eventId = lastEventId;

@@ -1,6 +1,6 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { connect, McpError, ProtocolViolationError, SessionLostError } from "../../../mod.ts";
+import { connect, McpError, ProtocolViolationError, SessionLostError, UnauthorizedError } from "../../../mod.ts";
 import type { Change, LogRecord } from "../../../mod.ts";
 import { createLegacyServer } from "../../servers/legacy.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
@@ -199,17 +199,23 @@ describe("the session of a handshake server", () => {
     JSON.stringify({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, undefined, 2);
 
   for (
-    const [who, body] of [
-      ["examples of the TypeScript SDK", json("Bad Request: No valid session ID provided")],
-      ["a transport of that SDK that was made anew", json("Bad Request: Server not initialized")],
-      ["older Python SDKs", "Bad Request: No valid session ID provided"],
+    const [who, status, body] of [
+      ["examples of the TypeScript SDK", 400, json("Bad Request: No valid session ID provided")],
+      ["a transport of that SDK that was made anew", 400, json("Bad Request: Server not initialized")],
+      ["older Python SDKs", 400, "Bad Request: No valid session ID provided"],
+      ["gateways", 400, json("Invalid Request: Session not found")],
+      ["Elixir", 400, json("No active session")],
+      ["many by hand", 400, json("Session expired, please reinitialize")],
+      ["mcp-go", 400, "Invalid session ID\n"],
+      ["streams of the TypeScript SDK's examples", 400, "Invalid or missing session ID"],
+      ["older Rust SDKs", 401, "Unauthorized: Session not found"],
     ] as const
   ) {
-    test(`forgotten, and told with 400 (${who}): opened anew, and the call runs once`, async () => {
+    test(`forgotten, and told with ${status} (${who}): opened anew, and the call runs once`, async () => {
       const legacy = createLegacyServer();
       const server = front(legacy, ({ headers }) => {
         const id = headers["mcp-session-id"];
-        return id === undefined || legacy.sessionIds().includes(id) ? undefined : new Response(body, { status: 400 });
+        return id === undefined || legacy.sessionIds().includes(id) ? undefined : new Response(body, { status });
       });
       await using client = await connect(url, { fetch: memoryFetch(server) });
       legacy.forgetSessions();
@@ -217,6 +223,17 @@ describe("the session of a handshake server", () => {
       assertEquals([legacy.count("initialize"), legacy.calls("echo"), legacy.violations], [2, 1, []]);
     });
   }
+
+  test("any other 401 is one: a session that a person signed in to and that is over says nothing of this one", async () => {
+    const legacy = createLegacyServer();
+    const server = front(
+      legacy,
+      ({ method }) => method === "tools/call" ? new Response("No valid session", { status: 401 }) : undefined,
+    );
+    await using client = await connect(url, { fetch: memoryFetch(server) });
+    await assertRejects(() => client.callTool("echo", { text: "hi" }), UnauthorizedError);
+    assertEquals(legacy.count("initialize"), 1);
+  });
 
   test("any other 400 is an answer: nothing is opened anew, nothing is sent twice", async () => {
     const legacy = createLegacyServer();
@@ -270,7 +287,7 @@ describe("the session id is a secret (C-108)", () => {
     assert(JSON.stringify(client.snapshot()).includes(legacy.sessionIds().at(-1) ?? "none"));
   });
 
-  const bad = ["with space", "tab\tinside", "né", "x".repeat(1025)];
+  const bad = ["with space", "tab\tinside", "né", "x".repeat(4097)];
   for (const id of bad) {
     test(`an id that is none is refused: ${JSON.stringify(id.slice(0, 12))} (C-104)`, async () => {
       const legacy = createLegacyServer();
@@ -291,7 +308,11 @@ describe("the session id is a secret (C-108)", () => {
 
   for (
     const [what, id, sent] of [
-      ["the longest legal id is taken", "!~".repeat(512), "!~".repeat(512)],
+      [
+        "the longest legal id, as of gateways that hold one for each server behind them, is taken",
+        "!~".repeat(2048),
+        "!~".repeat(2048),
+      ],
       ["an empty one is none", "", undefined],
     ] as const
   ) {
