@@ -151,10 +151,10 @@ export class LegacyStream implements LegacyListening {
 
   #ended(reason: McpError | undefined): void {
     // It offers no such stream: 405 as the specification says, and what others answer. What a server says to an id of an
-    // event that it does not know does not mean that.
+    // event that it does not know, or when it had opened one before, does not mean that.
     if (
-      this.#stopped || (!this.#lastEventId &&
-        (reason instanceof ProtocolViolationError || /40[045]|501/.test((reason as { status?: string })?.status!)))
+      this.#stopped || (!this.#wasOpen && /40[0456]|501/.test((reason as { status?: string })?.status!)) ||
+      (!this.#lastEventId && reason instanceof ProtocolViolationError)
     ) return;
     this.#lastEventId = (reason as Partial<ConnectionClosedError>)?.lastEventId;
     const again = this.#backoff.again(reason, async () => {
