@@ -12,7 +12,7 @@ import {
   UnsupportedVersionError,
 } from "../protocol/errors.ts";
 import { metaPrefix } from "../protocol/modern.ts";
-import { commonRevision, legacyRevisions, modernRevisions, nothingInCommon } from "../protocol/revisions.ts";
+import { agreedRevision, commonRevision, legacyRevisions, modernRevisions } from "../protocol/revisions.ts";
 import type { Era, Revision } from "../protocol/revisions.ts";
 import type { DiscoverResult, Implementation } from "../protocol/types.ts";
 import { ModernSession } from "./session/modern_session.ts";
@@ -86,9 +86,8 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
     options: { timeout: parts.timeouts.start, named: "start" },
   });
   const { supportedVersions, capabilities, instructions, _meta } = result as DiscoverResult;
-  const revision = commonRevision(modernRevisions, supportedVersions);
   // Handshake revisions alone are a legacy answer too, for who has asked.
-  if (!revision) throw nothingInCommon(supportedVersions);
+  const revision = agreedRevision(modernRevisions, supportedVersions);
   const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
   return probe.agree(revision, { server, capabilities, instructions, supportedVersions });
 }

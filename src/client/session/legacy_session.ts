@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { type McpError, SessionLostError } from "../../protocol/errors.ts";
+import { type McpError, type RpcError, SessionLostError } from "../../protocol/errors.ts";
 import type { JsonObject, JsonRpcRequest } from "../../protocol/json_rpc.ts";
-import { commonRevision, legacyRevisions, nothingInCommon } from "../../protocol/revisions.ts";
+import { agreedRevision, commonRevision, legacyRevisions } from "../../protocol/revisions.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { InitializeResult } from "../../protocol/types.ts";
 import type { SendOptions } from "../../transport/transport.ts";
@@ -29,8 +29,8 @@ export class LegacySession extends Caller {
   }
 
   /**
-   * Opens the session: `initialize`, then `notifications/initialized`. Always offers the newest handshake revision
-   * (specification: lifecycle, Version Negotiation).
+   * Opens the session: `initialize`, then `notifications/initialized`. Offers the newest handshake revision, and once more an
+   * older one that a refusal names (specification: lifecycle, Version Negotiation).
    *
    * @throws {UnsupportedVersionError} When there is no revision in common.
    * @throws {McpError} Whatever the transport met with.
@@ -46,9 +46,7 @@ export class LegacySession extends Caller {
       },
       options: { timeout: this.parts.timeouts.start, named: "start" },
     }) as unknown as InitializeResult;
-    const revision = commonRevision(legacyRevisions, [protocolVersion]);
-    if (!revision) throw nothingInCommon([protocolVersion]);
-    this.agree(revision, { server, capabilities: offered, instructions });
+    this.agree(agreedRevision(legacyRevisions, [protocolVersion]), { server, capabilities: offered, instructions });
     // Some servers answer the notice with an error and work all the same; what is really wrong shows in the next request. Others
     // refuse them all until they have heard it: what may have been lost on its way is sent again.
     const tell = (): Promise<unknown> => this.notify("notifications/initialized", {});
@@ -63,9 +61,18 @@ export class LegacySession extends Caller {
     return result;
   }
 
-  /** A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. */
+  /**
+   * A session that the server has forgotten is opened anew, once, and the request repeated: it was not run. A refused revision is
+   * offered again, older.
+   */
   recover(error: unknown, call: Call): Promise<JsonObject> | undefined {
-    if (error instanceof SessionLostError && !call.repeats) return this.#mended(error, call);
+    const { request: { method, params }, repeats } = call;
+    if (!repeats && error instanceof SessionLostError) return this.#mended(error, call);
+    // Some refuse what is newer than they are, and name what they speak.
+    if (!repeats && method === "initialize") {
+      params.protocolVersion = commonRevision(legacyRevisions.slice(1), JSON.stringify((error as RpcError).data));
+      if (params.protocolVersion) return this.next(call, { repeats: true });
+    }
     return this.input?.satisfy(error, call, (work) => this.wait(work, call))
       .then(() => this.next(call, { round: call.round + 1 }));
   }

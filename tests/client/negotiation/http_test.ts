@@ -11,7 +11,7 @@ import {
 } from "../../../mod.ts";
 import type { FetchTarget } from "../../servers/memory_fetch.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
-import { objectAt } from "../../servers/core/wire.ts";
+import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
 import { createLegacyServer, type LegacyOptions } from "../../servers/legacy.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { VirtualClock } from "../../support/virtual_clock.ts";
@@ -215,6 +215,41 @@ describe("finding a handshake server over HTTP", () => {
     assertEquals(error.supported, ["2023-01-01"]);
     assertEquals(server.count("notifications/initialized"), 0);
   });
+
+  const refusals: [revision: string, status: number, data: JsonObject][] = [
+    ["2024-11-05", 200, { supported: ["2024-11-05"], requested: "2025-11-25" }],
+    ["2025-03-26", 400, { supported: ["2024-11-05", "2025-03-26"] }],
+    ["2025-06-18", 200, { supportedVersions: "2025-06-18" }],
+  ];
+  for (const [revision, status, data] of refusals) {
+    test(`a server that refuses a newer revision than its own, and says ${JSON.stringify(data)}`, async () => {
+      const legacy = createLegacyServer({ revision });
+      const server = front(legacy, (seen) => {
+        const { protocolVersion = revision } = objectAt(seen.message ?? {}, "params");
+        if (seen.method !== "initialize" || protocolVersion === revision) return undefined;
+        return errorReply(seen, -32602, { status, text: "Unsupported protocol version", data });
+      });
+      await using client = await reach(server);
+      assertEquals([client.revision as string, textOf(await client.callTool("echo", { text: "hi" }))], [
+        revision,
+        "hi",
+      ]);
+      assertEquals([server.methods.filter((method) => method === "initialize").length, legacy.violations], [2, []]);
+    });
+  }
+
+  for (const supported of [["2023-01-01"], [], "2025-11-25", null]) {
+    test(`one that refuses, and names ${JSON.stringify(supported)}: told as it is, and not asked for ever`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(
+        legacy,
+        (seen) =>
+          seen.method === "initialize" ? errorReply(seen, -32602, { text: "go away", data: { supported } }) : undefined,
+      );
+      await assertRejects(() => reach(server, once), McpError, "go away");
+      assertEquals(server.methods.filter((method) => method === "initialize").length, 1);
+    });
+  }
 
   test("a server that refuses the handshake: its own error reaches the caller (C-038)", async () => {
     const server = front(nobodyKnows, (seen) => errorReply(seen, -32602, { status: 400, text: "go away" }));
