@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { baseEnvironment, bunSpawn, clock, openWebSocket, resolve } from "../runtime/bun.ts";
+import { baseEnvironment, bunFetch, bunSpawn, clock, openWebSocket, resolve } from "../runtime/bun.ts";
 import { listenBun } from "../runtime/serve/bun.ts";
 import { createConnect } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -42,6 +42,7 @@ export type { ChannelServer, ChannelServerOptions, Servable, ServeStdio } from "
  */
 export const connect: Connect = createConnect(() => ({
   clock,
+  fetch: bunFetch,
   spawn: bunSpawn,
   environment: baseEnvironment,
   openWebSocket,

@@ -5,7 +5,7 @@
  */
 import process from "node:process";
 import { patientClock, systemClock } from "../ports.ts";
-import type { Clock, OpenWebSocket, Resolve } from "../ports.ts";
+import type { Clock, Fetch, OpenWebSocket, Resolve } from "../ports.ts";
 import { proxyFor } from "./sockets/bun_proxy.ts";
 import { systemResolve } from "./children/child.ts";
 import { openSocketWith } from "./sockets/headed_web_socket.ts";
@@ -15,6 +15,9 @@ export { baseEnvironment } from "./children/node_environment.ts";
 
 /** The system's clock. */
 export const clock: Clock = patientClock(systemClock);
+
+/** The global fetch without its own end to what is silent for five minutes: how long that may be is the client's to say. */
+export const bunFetch: Fetch = (url, init) => globalThis.fetch(url, { ...init, timeout: false } as RequestInit);
 
 /** Resolves host names by the system's resolver. */
 export const resolve: Resolve = systemResolve;
