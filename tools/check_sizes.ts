@@ -106,7 +106,7 @@ const budgets: readonly Budget[] = [
     program: oneCheckedCall,
     most: 18_432,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_899 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_897 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",

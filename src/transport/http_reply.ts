@@ -242,7 +242,7 @@ export class HttpReply {
     const { limits, batches } = this.#context;
     const value = parseJson(text, limits);
     this.#options?.read?.(text);
-    for (const message of batches ? [value].flat() : [value]) {
+    for (const message of [value].flat(batches ? 1 : 0)) {
       const kind = classifyReceived(message);
       if (!kind) throw new ProtocolViolationError("The message is not JSON-RPC");
       if (this.#over) return;
