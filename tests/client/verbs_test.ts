@@ -1,7 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Client, connect, HttpTransport, InternalError, InvalidParamsError, MethodNotFoundError } from "../../mod.ts";
-import type { LogMessage, RequestOptions } from "../../mod.ts";
+import type { JsonObject, LogMessage, RequestOptions } from "../../mod.ts";
 import { objectAt } from "../servers/core/wire.ts";
 import { memoryFetch } from "../servers/memory_fetch.ts";
 import { createModernServer } from "../servers/modern.ts";
@@ -189,11 +189,12 @@ describe("logging, ping, roots, and what has no verb", () => {
     const { tools } = await client.request("tools/list", {});
     assert(Array.isArray(tools) && tools.length > 10);
     await assertRejects(() => client.request("com.example/none", { a: 1 }), MethodNotFoundError);
-    await client.notify("notifications/com.example", { b: 2 });
+    await client.notify("notifications/com.example", { b: 2, _meta: { "com.example/key": "c" } });
     await client.ping();
     assertEquals(paramsOf(server, "com.example/none")[0]?.a, 1);
     const [notice] = sent(server, "notifications/com.example");
-    assertEquals([objectAt(notice ?? {}, "params").b, notice?.id], [2, undefined]);
+    const { b, _meta } = objectAt(notice ?? {}, "params");
+    assertEquals([b, (_meta as JsonObject)["com.example/key"], notice?.id], [2, "c", undefined]);
   });
 
   inEveryWay(

@@ -114,9 +114,10 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
+    const _meta = this.meta();
     return new Promise((resolve, reject) => {
       this.parts.transport.send(
-        { jsonrpc: "2.0", method, params: { ...params, _meta: this.meta() } },
+        { jsonrpc: "2.0", method, params: _meta ? { ...params, _meta: { ...params._meta as JsonObject, ..._meta } } : params },
         { message() {}, end: (reason) => reason ? reject(reason) : resolve() },
         this.dress(method, params),
       );
