@@ -63,8 +63,7 @@ export class Hub implements HubLike, AsyncDisposable {
    * @param connect What connects to one server: the `connect` of the entry in use.
    */
   constructor(connect: ConnectServer, options: HubOptions = {}) {
-    const { catalog: _, lazy: _lazy, auth, filter, listen = true, concurrency = 32, parallel = 64, ...shared } =
-      options;
+    const { auth, filter, listen = true, concurrency = 32, parallel = 64, ...shared } = options;
     const { clock = systemClock, random = systemRandom } = shared;
     this.#options = options;
     this.#host = {

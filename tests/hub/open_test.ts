@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { AuthorizationRequiredError, ConnectError, TimeoutError } from "../../mod.ts";
 import type { Authorizer, Catalog } from "../../mod.ts";
+import { createOpenHub } from "../../src/hub/open_hub.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
@@ -42,8 +43,8 @@ describe("opening", () => {
 
   test("a config that names its kind of transport beside the URL, as LangChain's do, is that of the URL", async () => {
     const clock = new VirtualClock();
-    for (const transport of ["http", "streamable_http", "sse"]) {
-      const config = { url: urlOf("good"), transport, fetch: healthy("good") };
+    for (const transport of ["http", "streamable_http", "sse", "", null]) {
+      const config = { url: urlOf("good"), command: null, transport, fetch: healthy("good") };
       const hub = await clock.until(openHub({ good: config as never }, { clock }));
       assertEquals(hub.status().map(({ state }) => state), ["connected"]);
       await clock.until(hub.close());
@@ -51,14 +52,33 @@ describe("opening", () => {
   });
 
   test("a server of which nothing says where it is, is named", async () => {
-    for (const config of [{ uri: urlOf("good") }, urlOf("good"), { url: undefined }, {}]) {
+    for (const config of [{ uri: urlOf("good") }, urlOf("good"), { url: undefined }, { url: null }, {}, null]) {
       await assertRejects(() => openHub({ good: config as never }), TypeError, '"good.url" is missing');
     }
   });
 
+  test("a program is started whatever is null beside it, as in configs that name all fields", async () => {
+    const started: unknown[] = [];
+    const open = createOpenHub((target) => {
+      started.push((target as { command?: string }).command);
+      return Promise.reject(new ConnectError("no"));
+    });
+    for (const beside of [{ url: null }, { transport: null }, { url: null, transport: null, type: "stdio" }]) {
+      await using _hub = await open({ one: { command: "npx", ...beside, maxRetries: 0 } as never });
+    }
+    assertEquals(started, ["npx", "npx", "npx"]);
+  });
+
   test("a transport of one's own is what is connected by, whatever else stands beside it", async () => {
     const clock = new VirtualClock();
-    for (const beside of [{ url: urlOf("nowhere") }, { url: undefined }, { command: "nothing-of-this-name" }]) {
+    for (
+      const beside of [
+        { url: urlOf("nowhere") },
+        { url: undefined },
+        { url: null },
+        { command: "nothing-of-this-name" },
+      ]
+    ) {
       const config = { ...inMemory(createServer("own")).config, ...beside };
       const hub = await clock.until(openHub({ own: config as never }, { clock }));
       assertEquals(hub.status().map(({ state }) => state), ["connected"], JSON.stringify(beside));
@@ -76,6 +96,19 @@ describe("opening", () => {
       assertEquals((await clock.until(Promise.all(calls))).map(textOf), ["one: a", "one: b"]);
       await clock.until(hub.close());
     }
+  });
+
+  test("numbers that are texts, as variables of the environment are, count as numbers", async () => {
+    const clock = new VirtualClock();
+    await clock.advance(1_000.5);
+    const texts = { timeout: "3000", maxRetries: "1", retryDelay: "2000" };
+    const slow = counted("slow", clock, async (url, init) => {
+      await new Promise<void>((resolve) => void clock.schedule(resolve, 900));
+      return await healthy("slow")(url, init);
+    }, texts as never);
+    const hub = await clock.until(openHub({ slow: slow.config }, { clock }));
+    assertEquals(hub.status().map(({ state }) => state), ["connected"]);
+    await clock.until(hub.close());
   });
 
   test("a list that never comes does not keep the others", async () => {

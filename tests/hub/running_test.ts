@@ -1,7 +1,9 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { InvalidParamsError, McpError, OverloadedError } from "../../mod.ts";
-import type { LogRecord } from "../../src/ports.ts";
+import { ChannelTransport, connect, InvalidParamsError, McpError, OverloadedError } from "../../mod.ts";
+import { createOpenHub } from "../../src/hub/open_hub.ts";
+import type { LogRecord, Spawn } from "../../src/ports.ts";
+import { createStdioChannel } from "../../src/transport/stdio.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 import { asks, counted, healthy, urlOf } from "./faulty.ts";
 import { createServer, inMemory, openHub, record, stateOf, textOf } from "./support.ts";
@@ -101,6 +103,31 @@ describe("what a server asks for", () => {
       assertEquals(logged.filter(({ fields }) => fields?.server !== "first"), []);
     });
   }
+});
+
+test("what is logged of a program has the name that its server has here: many are started by one program", async () => {
+  const spawn: Spawn = (_command, events) => {
+    queueMicrotask(() => {
+      void events.output(new TextEncoder().encode("Hello\n"));
+      events.outputEnd();
+      events.exit({ code: 1, signal: null });
+    });
+    return Promise.resolve({ pid: 1, write() {}, closeInput() {}, kill() {}, isEnding: () => true });
+  };
+  const logged: LogRecord[] = [];
+  const open = createOpenHub((target, options) =>
+    connect(target, {
+      ...options,
+      bindings: {
+        stdio: (command, ports) =>
+          new ChannelTransport(() => createStdioChannel(command, { logger: ports.logger, spawn }), ports),
+      },
+    })
+  );
+  const config = { command: "npx", maxRetries: 0 };
+  await using _hub = await open({ one: config, two: config }, { logger: (line) => logged.push(line) });
+  const told = new Set(logged.map(({ fields }) => `${fields?.server}: ${fields?.line}`));
+  assertEquals([...told].sort(), ["one: Hello", "two: Hello"]);
 });
 
 describe("calls", () => {

@@ -71,7 +71,7 @@ export class Connection {
     this.known = { ...known, tools: known.tools.filter(keeps) };
     this.#host = host;
     this.#isPipe = isPipe(name, config);
-    this.#timeout = config.timeout ?? defaultTimeout;
+    this.#timeout = +(config.timeout ?? defaultTimeout);
     this.#breaker = new Breaker(host);
     this.#limiter = new Limiter({ clock, most: config.concurrency ?? host.concurrency, queue: mostQueued });
     this.#limiter.paused = true;

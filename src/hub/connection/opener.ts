@@ -10,7 +10,7 @@ import type { RequestOptions } from "../../client/session/request.ts";
 import { isSnapshot } from "../../client/snapshot.ts";
 import { RpcError } from "../../protocol/errors.ts";
 import type { Authorizer } from "../../ports.ts";
-import type { CatalogServer, ServerConfig } from "../seam.ts";
+import type { CatalogServer, RemoteServer, ServerConfig } from "../seam.ts";
 import type { Breaker } from "./breaker.ts";
 import type { ConnectionHost } from "./host.ts";
 import { argumentsOf } from "./settings.ts";
@@ -95,7 +95,8 @@ export class Opener {
   #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
     const { name, config, list, ended } = this.#parts;
     const { connect, shared, emit, auth } = this.#host;
-    this.#auth = "url" in config ? config.auth ?? auth(name) : undefined;
+    const { url, auth: own } = config as Partial<RemoteServer>;
+    this.#auth = url ? own ?? auth(name) : undefined;
     const [target, options] = argumentsOf({
       name,
       config,

@@ -44,36 +44,39 @@ export interface Reach {
  * @throws {TypeError} When nothing says where the server is.
  */
 export function isPipe(name: string, config: ServerConfig): boolean {
-  const { command, url = command, transport = url } = config as Partial<AttachedServer & LocalServer & RemoteServer>;
-  if (!transport) throw new TypeError(`"${name}.url" is missing`);
-  const { kind } = transport as Partial<Transport>;
+  // Null counts as missing: configs of others write it for fields that are not set.
+  const { command, url, transport } = (config ?? {}) as Partial<AttachedServer & LocalServer & RemoteServer>;
+  const place = transport || url || command;
+  if (!place) throw new TypeError(`"${name}.url" is missing`);
+  const { kind } = place as Partial<Transport>;
   return kind ? kind === "channel" : typeof transport === "function" || !!command || /^ws/i.test(url as string);
 }
 
 /** What to connect to, and how. */
 export function argumentsOf({ name, config, shared, known, ...reach }: Reach): ConnectArguments {
   // What only the hub reads goes along: no client knows it.
-  const { timeout, logger, ...settings } = { ...shared, ...config };
+  const { timeout, logger, handlers, command, transport, url, ...settings }:
+    & ClientSettings
+    & Partial<AttachedServer & LocalServer & RemoteServer> = { ...shared, ...config };
   const { snapshot } = known;
   const options: ConnectArguments[1] = {
-    stream: !!settings.handlers,
+    stream: !!handlers,
     ...settings,
     ...(reach.verdict && { verdict: reach.verdict }),
-    handlers: named(name, settings.handlers, reach.log),
-    timeouts: { ...(timeout && { start: timeout }), ...settings.timeouts },
-    logger: logger && ((record) => logger({ ...record, fields: { server: name, ...record.fields } })),
+    handlers: named(name, handlers, reach.log),
+    timeouts: { ...(timeout && { start: +timeout }), ...settings.timeouts },
+    logger: logger && ((record) => logger({ ...record, fields: { ...record.fields, server: name } })),
     onBreak: reach.ended,
   };
-  const { transport } = config as Partial<AttachedServer>;
   // A text is what configs of others say of the URL or command beside it: "http", "stdio".
   if (transport && typeof transport !== "string") {
     return [typeof transport === "function" ? transport() : transport, options];
   }
-  if ("command" in config) return [config, options];
-  const url = String((config as RemoteServer).url);
+  if (command) return [config as LocalServer, options];
+  const target = String(url);
   options.auth = reach.auth;
   // A session is gone on with where it was begun, and nowhere else.
-  return [snapshot?.target === url ? { ...snapshot, tools: [...known.tools] } : url, options];
+  return [snapshot?.target === target ? { ...snapshot, tools: [...known.tools] } : target, options];
 }
 
 /** Handlers that are told the name which the server has in the hub. */
