@@ -2,7 +2,7 @@
  * What a server is sent that has failed, is back, or was never wanted, and what its callers hear.
  */
 import { describe, test } from "node:test";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { Fetch } from "../../src/ports.ts";
 import { systemRandom } from "../../src/ports.ts";
 import { McpServer } from "../../src/server/mod.ts";
@@ -64,6 +64,41 @@ describe("a server that fails", () => {
     assertEquals([sent(), stateOf(hub, "one")], [9, "connected"]);
     release();
     assertEquals((await clock.until(Promise.all(calls))).map(textOf), ["one: a", "one: a", "one: a"]);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("has failed still when the call is given up that was to show whether it is back; the next one shows it", async () => {
+    const { clock, hub, call, sent, feel, release } = await setUp();
+    for (let count = 0; count < 5; count++) await clock.until(call());
+    await clock.advance(36_000);
+    feel("held");
+    const controller = new AbortController();
+    const { signal } = controller;
+    const first = assertRejects(() => hub.callTool("one__echo", { text: "a" }, { signal }), Error, "enough");
+    const second = call();
+    await clock.settle();
+    assertEquals([sent(), stateOf(hub, "one")], [6, "connecting"]);
+    controller.abort(new Error("enough"));
+    await clock.until(first);
+    await clock.settle();
+    assertEquals([sent(), stateOf(hub, "one")], [7, "connecting"], "who waits is next");
+    feel("failing");
+    release();
+    assertEquals((await clock.until(second)).isError, true);
+    assertEquals(stateOf(hub, "one"), "failed");
+    await clock.advance(72_000);
+    feel("held");
+    const last = new AbortController();
+    const third = assertRejects(() => hub.callTool("one__echo", {}, { signal: last.signal }), Error, "enough");
+    await clock.settle();
+    last.abort(new Error("enough"));
+    await clock.until(third);
+    await clock.settle();
+    assertEquals(stateOf(hub, "one"), "failed");
+    feel("well");
+    assertEquals(textOf(await clock.until(call())), "one: a");
+    assertEquals(stateOf(hub, "one"), "connected");
     await clock.until(hub.close());
     assertEquals(clock.waiting, 0);
   });

@@ -170,6 +170,8 @@ export class Connection {
       throw this.#named(error);
     } finally {
       this.#limiter.release();
+      // A call that was to show whether it is back did not, and no other one does.
+      if (!this.#limiter.active && this.#state !== "connected" && this.#isInUse) this.#pause("refused");
     }
   }
 
