@@ -46,7 +46,7 @@ export interface KnownAuthorizationServer {
 }
 
 /**
- * Finds the authorization server of an MCP server in the program's own way; where it gives nothing, the specification's is gone.
+ * Finds the authorization server of an MCP server in the program's own way. Where it gives nothing, that of the specification is taken.
  *
  * @param server The URL of the MCP server.
  */

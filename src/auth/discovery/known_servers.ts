@@ -44,7 +44,7 @@ export interface KnownServer {
  * ```ts
  * import { createOAuth, knownServers } from "@causeway/mcp/auth";
  *
- * const issuer = "https://login.microsoftonline.com/contoso.example/v2.0";
+ * const issuer = "https://login.microsoftonline.com/22222222-3333-4444-5555-666666666666/v2.0";
  * const auth = createOAuth({
  *   redirectUri: "http://localhost:8085/callback",
  *   client: { clientId: "11111111-2222-3333-4444-555555555555", issuer },
@@ -71,9 +71,9 @@ export function knownServers(servers: Readonly<Record<string, KnownServer>>): Se
   };
 }
 
-/** An address, however it was written; without its fragment. */
+/** An address, however it was written; without its fragment. A WebSocket is signed in to under the http(s) address of the same place. */
 function addressOf(server: string): string | undefined {
-  const url = readUrl(server);
+  const url = readUrl(server.replace(/^ws/i, "http"));
   if (url) url.hash = "";
   return url?.href;
 }
@@ -102,7 +102,7 @@ async function find(
 function checked(server: string, entry: unknown): KnownServer {
   const fail = (what: string, expected: string) =>
     new TypeError(`Cannot use the known server ${JSON.stringify(server)}: ${what}: expected ${expected}`);
-  if (!/^https?:$/.test(readUrl(server)?.protocol ?? "")) throw fail("it is no URL", "that of an MCP server");
+  if (!/^https?:/.test(addressOf(server) ?? "")) throw fail("it is no URL", "that of an MCP server");
   if (!isObject(entry)) throw fail("its entry is no object", 'one with "issuer" or "metadataUrl"');
   const { issuer, metadataUrl, metadata, resource, scopes } = entry;
   const wrong = (name: string, expected: string) => fail(`"${name}" is ${JSON.stringify(entry[name])}`, expected);

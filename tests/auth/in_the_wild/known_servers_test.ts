@@ -114,8 +114,10 @@ describe("an authorization server that the operator knows", () => {
 
   test("is known for that server alone, however its address is written", async () => {
     const party = await arrange({ issuer, ...knowsPkce, resource: "" });
-    const upper = knownServers({ "HTTPS://MCP.example.com:443/mcp#x": { issuer, ...knowsPkce, resource: "" } });
-    await party.another({ discover: upper }).signIn(resourceUrl);
+    for (const written of ["HTTPS://MCP.example.com:443/mcp#x", "wss://mcp.example.com/mcp"]) {
+      const discover = knownServers({ [written]: { issuer, ...knowsPkce, resource: "" } });
+      for (const server of [resourceUrl, "wss://mcp.example.com/mcp"]) await party.another({ discover }).signIn(server);
+    }
     const other = party.world.addResource({ url: "https://other.example.com/mcp", servers: [party.world.server] });
     const { message } = await assertRejects(() => party.oauth.signIn(other.url), AuthorizationError);
     assertStringIncludes(message, "code_challenge_methods_supported");
@@ -201,7 +203,7 @@ describe("knownServers", () => {
 });
 
 describe("a discovery of the program's own", () => {
-  test("is asked for each server; where it gives nothing, the usual way is gone", async () => {
+  test("is asked for each server; where it gives nothing, the usual way is taken", async () => {
     const asked: string[] = [];
     const { oauth, world } = await createParty({ discover: (server) => void asked.push(server) });
     await oauth.signIn(resourceUrl);

@@ -118,8 +118,9 @@ describe("authForConfig", () => {
       named: { url, oauth: { issuer, metadata, resource: "${SECRET}" } },
       program: { url, auth: { ...program, metadata, resource: "api://one" } },
       theirs: { url, oauth: places },
+      socket: { url: "wss://one.example/mcp", oauth: { issuer, metadata } },
     });
-    for (const name of ["plain", "named", "program", "theirs"]) assert(auth(name));
+    for (const name of ["plain", "named", "program", "theirs", "socket"]) assert(auth(name));
     const asked: string[] = [];
     const fetch: GuardedFetch = async (address) => {
       asked.push(address);
@@ -130,6 +131,7 @@ describe("authForConfig", () => {
     assertEquals(await found("plain"), { metadata: { ...metadata, issuer }, resource: undefined, scopes: undefined });
     assertEquals((await found("named"))?.resource, "s3cret");
     assertEquals((await found("program"))?.resource, "api://one");
+    assertEquals((await found("socket"))?.resource, url);
     assertEquals([settings.plain?.issuers, settings.program?.issuers, asked], [[issuer], undefined, []]);
     assertEquals(await found("theirs"), { metadata: { issuer }, resource: url, scopes: undefined });
     assertEquals(asked, [places.authServerMetadataUrl]);
