@@ -1,5 +1,5 @@
 import { describe, test } from "node:test";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
 import fc from "fast-check";
 import type { CatalogTemplate } from "../../../../mod.ts";
 import { Heads } from "../../../../src/hub/gateway/lists/heads.ts";
@@ -29,6 +29,22 @@ describe("templates by how they begin", () => {
       const expected = all.filter((text) => uri.startsWith(text)).map((text) => `${text}{x}`);
       assertEquals(heads.near(uri).map(({ template }) => template.uriTemplate).sort(), expected.sort());
     }));
+  });
+
+  test("of one of each length only the beginning is looked at", () => {
+    const heads = headsOf(Array.from({ length: 2_000 }, (_, at) => found(`${"a".repeat(at)}{x}`)));
+    let characters = 0;
+    const uri = "a".repeat(4_000);
+    const watched = {
+      length: uri.length,
+      slice(from: number, to: number) {
+        characters += to - from;
+        return uri.slice(from, to);
+      },
+    };
+    assertEquals(heads.near(watched as string).length, 2_000);
+    assertLess(characters, 10_000);
+    assertEquals(heads.near(`${"a".repeat(50)}b`).length, 51);
   });
 
   test("of many that begin otherwise none is looked at", () => {
