@@ -203,6 +203,26 @@ const cases: Record<string, Case> = {
     },
     notes: ['the reference "#c" leads nowhere in it'],
   },
+  "an anchor that several schemas have leads nowhere: each is that of another resource": {
+    given: {
+      type: "object",
+      properties: { one: { $ref: "#/$defs/one" }, two: { $ref: "#/$defs/two" } },
+      $defs: Object.fromEntries(["one", "two"].map((name) => [name, {
+        $id: `https://example.com/${name}`,
+        items: { $ref: "#item" },
+        $defs: { item: { $anchor: "item", const: name } },
+      }])),
+    },
+    schema: {
+      type: "object",
+      properties: { one: { $ref: "#/$defs/one" }, two: { $ref: "#/$defs/two" } },
+      $defs: Object.fromEntries(["one", "two"].map((name) => [name, {
+        items: {},
+        $defs: { item: { const: name } },
+      }])),
+    },
+    notes: ['the reference "#item" leads nowhere in it', 'the reference "#item" leads nowhere in it'],
+  },
   "a reference at the root to an anchor is joined": {
     given: { $ref: "#base", $defs: { base: { $anchor: "base", type: "object", properties: { a: text } } } },
     schema: {

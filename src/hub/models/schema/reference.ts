@@ -30,7 +30,8 @@ export function anchorsOf(
   if (typeof value !== "object" || value === null || pointer.length > deepest) return found;
   const { $anchor, $id }: { $anchor?: unknown; $id?: unknown } = value;
   const name = typeof $anchor === "string" ? `#${$anchor}` : $id;
-  if (typeof name === "string" && /^#[^/]/.test(name) && !found.has(name)) found.set(name, pointer);
+  // What several are called is nobody's name: schemas with an $id of their own may each have it.
+  if (typeof name === "string" && /^#[^/]/.test(name)) found.set(name, found.has(name) ? name : pointer);
   for (const [key, held] of Object.entries(value)) {
     anchorsOf(held, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1").replaceAll("%", "%25")}`, found);
   }
