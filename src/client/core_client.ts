@@ -258,9 +258,12 @@ export class CoreClient implements AsyncDisposable {
     const { clock, timeouts: usual } = this.parts;
     const controller = new AbortController();
     const most = timeouts?.total ?? timeout ?? usual.total;
-    const over = (): void =>
-      controller.abort(new TimeoutError(most === timeout ? "call" : "total", most, { delivery: "not-sent" }));
-    const stop = endsAt ? clock.schedule(over, endsAt - clock.monotonic()) : undefined;
+    const stop = endsAt
+      ? clock.schedule(
+        () => controller.abort(new TimeoutError(most === timeout ? "call" : "total", most, { delivery: "not-sent" })),
+        endsAt - clock.monotonic(),
+      )
+      : undefined;
     const session = await unlessAborted(this.ready(options), controller.signal).finally(stop);
     return session.request({ ...request, options: { ...options, endsAt } });
   }

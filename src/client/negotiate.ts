@@ -87,9 +87,12 @@ export async function discover(probe: ModernSession, parts: SessionParts): Promi
   });
   const { supportedVersions, capabilities, instructions, _meta } = result as DiscoverResult;
   // Handshake revisions alone are a legacy answer too, for who has asked.
-  const revision = agreedRevision(modernRevisions, supportedVersions);
-  const server = _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined;
-  return probe.agree(revision, { server, capabilities, instructions, supportedVersions });
+  return probe.agree(agreedRevision(modernRevisions, supportedVersions), {
+    server: _meta?.[metaPrefix + "serverInfo"] as Implementation | undefined,
+    capabilities,
+    instructions,
+    supportedVersions,
+  });
 }
 
 /**

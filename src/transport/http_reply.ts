@@ -210,10 +210,9 @@ export class HttpReply {
     for (let left = 0;; left--) {
       retryAfter = stream.retryAfter ?? retryAfter;
       const { lastEventId = "" } = stream;
-      // An id that can be sent back as a header: with another one a stream cannot be resumed.
-      const isSafe = /^[ -~]{1,4096}$/.test(lastEventId);
       // A new id means that the server wants to be polled again, twice; without a message in between it is polled ever more seldom.
-      if (this.#eventId !== lastEventId && isSafe) {
+      // It is one that can be sent back as a header: with another one a stream cannot be resumed.
+      if (this.#eventId !== lastEventId && /^[ -~]{1,4096}$/.test(lastEventId)) {
         this.#eventId = lastEventId;
         left = 2;
       }

@@ -65,7 +65,6 @@ export class ModernSession extends Caller {
     const { request, round } = call;
     const { inputs, limits } = this.parts;
     checkLimit("inputRounds", limits.inputRounds, round, { delivery: "answered" });
-    const { requestState } = result;
     const wait = (work: Promise<JsonObject | void>): Promise<JsonObject> => this.wait(work, call);
     const input = Object.keys(result.inputRequests ?? {}).length
       ? inputs?.answerRound(result, call, this.parts.transport.label, wait)
@@ -76,7 +75,7 @@ export class ModernSession extends Caller {
         }),
       );
     if (!input) throw invalid(request.method, "it asks for input");
-    const resume = { input: { ...await input, requestState }, round: round + 1 };
+    const resume = { input: { ...await input, requestState: result.requestState }, round: round + 1 };
     const { owner, totalAt: endsAt } = call;
     // What is tried again from here on is this round: the ones before it have run.
     call.owner = undefined;
