@@ -222,14 +222,13 @@ function annotate(name: unknown, type: unknown, path: string[] | undefined, foun
 /**
  * Headers by their names in small letters.
  *
- * @throws {TypeError} When one is missing, or has several lines. Its value is not told: some runtimes would.
+ * @throws {TypeError} When one is missing, has several lines, or a character that no header takes. Its value is not told: some runtimes would.
  */
 export function lowered(headers?: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {
-    const value = result[name.toLowerCase()] = headers[name] as string;
-    if (value == null || /[\0\n\r].*\S/s.test(value)) {
-      throw new TypeError(`Cannot use the header "${name}": expected a line of text`);
+    if (!/^[\t -\xff]*\s*$/.test(result[name.toLowerCase()] = headers[name] ?? "\0")) {
+      throw new TypeError(`Cannot use the header "${name}": expected a line of Latin-1`);
     }
   }
   return result;

@@ -169,7 +169,7 @@ export function outlet(
 /** Takes the values of the operator's own headers out of a text: a server may echo them in an error. */
 function withoutValues(headers: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.values(headers);
-  const secrets = values.concat(values.join(" ").split(" ")).filter(({ length }) => length > 5)
+  const secrets = values.concat(values.join(" ").split(/\s/)).filter(({ length }) => length > 5)
     // One that begins like a longer one would leave the rest of that.
     .sort((one, other) => other.length - one.length);
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);

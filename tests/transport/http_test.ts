@@ -126,6 +126,8 @@ describe("the HTTP binding", () => {
     ["has several lines", "Bearer hunter2\nx: y"],
     ["is folded", "Bearer hunter2\r\n y"],
     ["has a zero", "Bearer hunter2\0y"],
+    ["ends with a zero", "Bearer hunter2\0"],
+    ["was cut where it was shown", "Bearer hunter2…"],
   ];
   for (const [what, value] of noHeaders) {
     test(`a header that ${what} is a TypeError that names it and does not tell it`, async () => {
@@ -145,6 +147,13 @@ describe("the HTTP binding", () => {
     await client.callTool("echo", { text: "hi" }, { headers: { "x-other": "b\n" } });
     const { headers } = server.log.at(-1)!;
     assertEquals([headers.authorization, headers["x-other"]], ["Bearer a", "b"]);
+  });
+
+  test("and what of it comes back in an error is taken out", async () => {
+    const server = front(nobody, () => new Response("unknown: hunter2", { status: 400 }));
+    const headers = { authorization: "Bearer hunter2\n" };
+    const error = await assertRejects(() => connect(url, { fetch: memoryFetch(server), headers }), McpError);
+    assert(error.message.endsWith("unknown: [redacted]"), error.message);
   });
 
   test("of own headers no request that goes without has a type or a revision: initialize, GET and DELETE", async () => {
