@@ -45,6 +45,8 @@ class LegacySseChannel implements Channel {
   readonly #controller = new AbortController();
   readonly #signal = this.#controller.signal;
   #endpoint = "";
+  /** The message that went out last. */
+  #last: Promise<void> | undefined;
 
   constructor(url: string, options: HttpTransportOptions) {
     this.label = urlWithoutQuery(this.address = url);
@@ -76,8 +78,14 @@ class LegacySseChannel implements Channel {
   async write(messages: readonly string[]): Promise<void> {
     for (const body of messages) {
       let stop: (() => void) | undefined;
-      const posted = this.#send(this.#endpoint, { "content-type": "application/json" }, body).then(discard);
-      posted.catch((error) => this.#controller.abort(error));
+      const posted = this.#last = this.#send(this.#endpoint, { "content-type": "application/json" }, body).then(
+        discard,
+      );
+      posted.catch((error) => {
+        // What went out behind it may have run.
+        if (posted !== this.#last) error.delivery = "unknown";
+        this.#controller.abort(error);
+      });
       await Promise.race([posted, new Promise<void>((resolve) => stop = this.#clock.schedule(resolve, 1_000))]).finally(
         stop,
       );

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   ChannelTransport,
   connect,
+  ConnectError,
   ConnectionClosedError,
   createLegacySseChannel,
   HttpStatusError,
@@ -12,7 +13,7 @@ import {
   TimeoutError,
   UnauthorizedError,
 } from "../../mod.ts";
-import type { HttpTransportOptions } from "../../mod.ts";
+import type { Fetch, HttpTransportOptions } from "../../mod.ts";
 import { type FetchTarget, memoryFetch } from "../servers/memory_fetch.ts";
 import { createSse2024Server, type Sse2024Server } from "../servers/sse_2024.ts";
 import { textOf, turns, until } from "../support/clients.ts";
@@ -192,6 +193,26 @@ describe("HTTP+SSE of 2024-11-05", () => {
     assert(error instanceof HttpStatusError && error.status === 400);
     assertEquals([error.delivery, channel.ended], ["unknown", true]);
     await channel.close();
+  });
+
+  test("a POST that does not get there says nothing of a call that did, behind it", async () => {
+    const clock = new VirtualClock();
+    const server = createSse2024Server();
+    const held = new Set<() => void>();
+    const behind = memoryFetch(server);
+    const fetch: Fetch = (url, init) =>
+      String(init.body).includes('"held"')
+        ? new Promise((_, reject) => held.add(() => reject(Object.assign(new Error(), { code: "CONNECT_TIMEOUT" }))))
+        : behind(url, init);
+    const client = await connect(transport(server, { clock, fetch }), { clock });
+    await client.notify("notifications/message", { data: "held" });
+    await until(() => held.size === 1);
+    const call = client.callTool("slow");
+    await clock.until(until(() => server.calls("slow") === 1));
+    for (const fail of held) fail();
+    const error = await assertRejects(() => clock.until(call), ConnectError);
+    assertEquals([error.delivery, server.calls("slow")], ["unknown", 1]);
+    await client.close();
   });
 
   test("a stream that ends takes all that waits with it", async () => {
