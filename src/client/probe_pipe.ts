@@ -37,10 +37,13 @@ export async function probePipe(probe: ModernSession, parts: SessionParts): Prom
   const first = await Promise.race([discovered, silence]).finally(stop);
   if (first) return first;
   const legacy = new LegacySession(parts);
+  // It is asked of a process that was asked nothing else.
+  const isFresh = isAnother;
   const opened = legacy.open().catch(async (error): Promise<Session> => {
     if (await discovered) return probe;
-    if (!isLegacyAnswer(error)) throw error;
-    // A bridge may have made its one handshake for the question: another process was not asked. What speaks another revision stays so.
+    // One that the question has ended by now has not refused the handshake.
+    if (isFresh || !(isAnother || isLegacyAnswer(error))) throw error;
+    // A bridge may have made its one handshake for the question. What speaks another revision stays so.
     if (!isAnother) await transport.restart?.();
     return legacy.open();
   });

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   ChannelTransport,
   connect,
+  ConnectionClosedError,
   createMemoryPair,
   InvalidRequestError,
   TimeoutError,
@@ -149,23 +150,66 @@ describe("finding out the era on a pipe", () => {
     assertEquals(server.methods(), ["server/discover", "initialize", "initialize"]);
   });
 
-  test("a server that ends because of the question and refuses the handshake is started twice", async () => {
-    let starts = 0;
+  /** Each process ends because of the question, after so long, and does with the handshake what it is told to. */
+  function ending(
+    clock: VirtualClock,
+    milliseconds: number,
+    handshake: (message: JsonObject) => JsonObject | undefined,
+  ) {
+    const asked: unknown[][] = [];
     const transport = new ChannelTransport(() => {
-      starts++;
+      const methods: unknown[] = [];
+      asked.push(methods);
       const [near, far] = createMemoryPair();
       void far.open({
         text(text) {
           const message: JsonObject = JSON.parse(text);
-          if (message.method === "server/discover") void far.close();
-          else if (message.method === "initialize") void far.write([JSON.stringify(failure(message, -32600))]);
+          methods.push(message.method);
+          const answer = message.method === "initialize" && handshake(message);
+          if (message.method === "server/discover") clock.schedule(() => void far.close(), milliseconds);
+          else if (answer) void far.write([JSON.stringify(answer)]);
+          else if (answer === undefined) void far.close();
         },
         end() {},
       });
       return near;
     });
-    await assertRejects(() => connect(transport), InvalidRequestError);
-    assertEquals(starts, 2);
+    return { asked, transport };
+  }
+
+  test("a server that ends because of the question and refuses the handshake is asked once, in another process", async () => {
+    const clock = new VirtualClock();
+    const { asked, transport } = ending(clock, 0, (message) => failure(message, -32600));
+    await assertRejects(() => clock.until(connect(transport, { clock })), InvalidRequestError);
+    assertEquals(asked, [["server/discover"], ["initialize"]]);
+  });
+
+  test("a server that is slow to start and ends because of the question is started anew (C-069)", async () => {
+    const clock = new VirtualClock();
+    const serverInfo = { name: "x", version: "1" };
+    const { asked, transport } = ending(
+      clock,
+      8_000,
+      (message) =>
+        asked.length > 1
+          ? result(message, { protocolVersion: "2025-11-25", capabilities: {}, serverInfo })
+          : { jsonrpc: "2.0", method: "notifications/message" },
+    );
+    const client = await clock.until(connect(transport, { clock }));
+    assertEquals([client.era, asked.length], ["legacy", 2]);
+    assertEquals(asked[1], ["initialize", "notifications/initialized"]);
+    await client.close();
+  });
+
+  test("a server that is slow to start and always ends is started twice", async () => {
+    const clock = new VirtualClock();
+    const { asked, transport } = ending(
+      clock,
+      8_000,
+      () => asked.length > 1 ? undefined : { jsonrpc: "2.0", method: "notifications/message" },
+    );
+    await assertRejects(() => clock.until(connect(transport, { clock })), ConnectionClosedError);
+    assertEquals(asked.map((methods) => methods.at(-1)), ["initialize", "initialize"]);
   });
 
   test("a server that speaks another revision is not started once more", async () => {
