@@ -187,6 +187,15 @@ describe("lists that come in pages", () => {
     assertEquals([hub.resources().length, hub.templates().length, hub.prompts().length, hub.errors.size], [1, 1, 2, 0]);
   });
 
+  test("an item whose name is no text spoils no list, whatever it is", async () => {
+    for (const name of [{ toString: 1 }, [{ toString: 1 }], null, true]) {
+      const pages = [{ tools: [tool("a"), { name, inputSchema: {} }] }];
+      await using client = await connect(url, { fetch: memoryFetch(paged(pages)) });
+      const { tools, rejected } = await client.listTools();
+      assertEquals([tools.length, rejected?.length], [1, 1]);
+    }
+  });
+
   test("a tool that is listed twice is kept once, the second is rejected", async () => {
     const pages = [{ tools: [tool("a"), tool("b")], nextCursor: "1" }, { tools: [tool("a"), tool("A")] }];
     await using client = await connect(url, { fetch: memoryFetch(paged(pages)) });
