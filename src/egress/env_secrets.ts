@@ -16,9 +16,17 @@ export function withoutSecrets(
   env: Readonly<Record<string, string>> | undefined,
   redact: ((text: string) => string) | undefined,
 ): ((text: string) => string) | undefined {
-  const secrets = Object.entries(env ?? {}).filter(([name]) => secretName.test(name));
+  // A program without types may name one that is not there.
+  const secrets = Object.entries(env ?? {}).filter(([name, value]) => value != null && secretName.test(name));
   if (!secrets[0]) return redact;
   const redactor = new Redactor();
-  for (const [, value] of secrets) redactor.add(String(value));
-  return (text) => redactor.redact(redact?.(text) ?? text);
+  // Output is told by lines.
+  for (const [, value] of secrets) {
+    for (const part of [value, ...String(value).split(/\r?\n/)]) redactor.add(String(part));
+  }
+  // They go first: one may be made of what `redact` knows, which would leave its rest.
+  return (text) => {
+    const clean = redactor.redact(text);
+    return redact?.(clean) ?? clean;
+  };
 }

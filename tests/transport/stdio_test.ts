@@ -332,6 +332,29 @@ describe("stdio: standard error", () => {
     assertEquals(stderr?.trim(), shown);
   });
 
+  const oddSecrets: [string, Record<string, string | undefined>, string, string][] = [
+    ["one that is not there is none", { API_KEY: undefined, A_TOKEN: "" }, "x is undefined", "x is undefined"],
+    [
+      "one that is made of a known one is taken out whole",
+      { API_KEY: "ada.example/t0k" },
+      "ada.example/t0k!",
+      "[redacted]!",
+    ],
+    ["one of several lines is taken out of each", { A_KEY: "begin\r\nhunter2\nend" }, "hunter2!", "[redacted]!"],
+  ];
+  for (const [what, env, said, shown] of oddSecrets) {
+    test(`of the values of its own variables ${what}`, async () => {
+      const lines: string[] = [];
+      const { clock, channel, events } = await play(
+        { redact: (text) => text.replaceAll("ada.example", "***") },
+        { env: env as Record<string, string>, onStderr: (line) => void lines.push(line.trim()) },
+      );
+      events.errorOutput(new TextEncoder().encode(said + "\n"));
+      await clock.pass(0);
+      assertEquals([lines, channel.stderr().trim()], [[shown], shown]);
+    });
+  }
+
   test("of a program that never served the beginning is told too: usage often follows what was wrong", async () => {
     const { clock, events, ends } = await play();
     events.errorOutput(
