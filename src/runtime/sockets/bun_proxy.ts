@@ -14,7 +14,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export async function proxyFor(url: string, variables: Variables): Promise<string | undefined> {
   const read = (name: string): string => variables[name.toLowerCase()] || variables[name] || "";
   const isSecure = /^(wss|https):/i.test(url);
-  const proxy = read(isSecure ? "HTTPS_PROXY" : "HTTP_PROXY") || read("ALL_PROXY");
+  // One of another kind (`socks5:`) is passed over here, and refused where it is named for this kind of URL.
+  const any = read("ALL_PROXY");
+  const proxy = read(isSecure ? "HTTPS_PROXY" : "HTTP_PROXY") || (/^(?!https?:).*:\/\//i.test(any) ? "" : any);
   if (proxy === "") return undefined;
   const { hostname, port } = new URL(url);
   const host = bare(hostname);
