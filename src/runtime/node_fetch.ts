@@ -359,8 +359,9 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
  */
 function fetchError(cause: unknown, { origin }: URL, socket: object | null): Error {
   const { message = "", code, syscall } = cause as { message?: string; code?: string; syscall?: string };
-  // Who is not there at all has a code of that, and so has a certificate that is not trusted.
-  const isKnown = /^(connect|getaddrinfo)/.test(syscall ?? "") || /CERT|VERIFY/.test(code ?? "");
+  // Who is not there at all, at one address or at several, has a code of that, and so has a certificate that is not trusted.
+  const isAbsent = /^(connect|getaddrinfo)/.test(syscall ?? "") || cause instanceof AggregateError;
+  const isKnown = isAbsent || /CERT|VERIFY/.test(code ?? "");
   if (socket && "secureConnecting" in socket && socket.secureConnecting && !isKnown) {
     const why = "no encrypted connection came about; check the address, and that the server speaks https:";
     return new ConnectError(`Cannot connect to "${origin}" (${code}): ${why}`, { cause, retryable: true });

@@ -298,6 +298,9 @@ describe("createNodeFetch: failures", () => {
     }
     const refused = await assertRejects(() => client.fetch("https://127.0.0.1:1/", {}), TypeError, "ECONNREFUSED");
     assertEquals(codeOf(refused), "ECONNREFUSED");
+    const addresses = ["127.0.0.1", "127.0.0.2"].map((address) => ({ address, family: 4 }));
+    const several = createNodeFetch({ lookup: (_host, _options, callback) => callback(null, addresses) });
+    await assertRejects(() => several.fetch("https://gone.test:1/", {}), TypeError, "ECONNREFUSED");
   });
 
   test("lookup pins the address", async () => {
