@@ -25,7 +25,7 @@ import { isObject } from "../src/protocol/json_rpc.ts";
 import { sha256 } from "../src/protocol/web_crypto.ts";
 import { createStubStore, StoreObject } from "../src/runtime/stores/store_object.ts";
 import type { StoreStub } from "../src/runtime/stores/store_object.ts";
-import { questionsOf, RunQuestions } from "./workflow/questions.ts";
+import { patience, questionsOf, RunQuestions } from "./workflow/questions.ts";
 import { isAllowed } from "./session/token.ts";
 
 export { StoreObject };
@@ -58,8 +58,6 @@ export interface WorkflowRun {
   sendEvent(event: { type: string; payload: unknown }): Promise<void>;
 }
 
-/** How long the platform waits for a person, in milliseconds. */
-const patience = 30 * 86_400_000;
 /** A step keeps at most 1 MiB, and throws what is larger away when it is done: what is cut is in the object of the run. */
 const budget = { limit: 40_000, mostClaimed: 150_000, mediaLimit: 393_216, lifetime: patience } as const;
 const mostInput = 1_000_000;

@@ -20,6 +20,12 @@ interface Shown {
   readonly end?: { readonly type: string; readonly text: string };
 }
 
+/** A workflow, as its operator stops it for a while. */
+interface Paused {
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
 let flare: Miniflare;
 const calls: string[] = [];
 
@@ -133,6 +139,20 @@ describe("a run as a workflow", { concurrency: false }, () => {
       ["send four", "send three"],
       undefined,
     ]);
+  });
+
+  test("that is paused while it waits keeps its question", { skip, timeout: 30_000 }, async () => {
+    calls.length = 0;
+    const { id } = await ask<Shown>("/runs", 202, { input: "call tools.send text=five" });
+    const { question } = await until(id, ({ question }) => question !== undefined);
+    const { RUNS } = await flare.getBindings<{ RUNS: { get(id: string): Promise<Paused> } }>();
+    const run = await RUNS.get(id);
+    await run.pause();
+    await until(id, ({ status }) => status === "paused");
+    await ask(`/runs/${id}/input`, 200, { question: question?.id, answer: { action: "accept" } });
+    await run.resume();
+    const { end } = await until(id, ({ end }) => end !== undefined);
+    assertEquals([end?.type, calls], ["succeeded", ["send five"]]);
   });
 
   test("is for whoever has the token, and takes no nonsense", { skip }, async () => {

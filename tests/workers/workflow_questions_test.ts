@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import type { AgentQuestion } from "../../src/agent/loop/seam.ts";
 import { createMemoryStore } from "../../src/auth/stores/memory.ts";
 import type { Store } from "../../src/ports.ts";
-import { changeQuestions, questionsOf, RunQuestions } from "../../workers/workflow/questions.ts";
+import { changeQuestions, patience, questionsOf, RunQuestions } from "../../workers/workflow/questions.ts";
 import { VirtualClock } from "../support/virtual_clock.ts";
 
 const question: AgentQuestion = { id: "q1", kind: "decision", message: "Again?", server: "tools" } as AgentQuestion;
@@ -64,10 +64,27 @@ test("one that was answered while its object stayed away hides none of those aft
 });
 
 test("one that nobody has answered in the platform's time is cancelled, and waits no longer", async () => {
-  const questions = new RunQuestions(createMemoryStore());
-  const late = () => Promise.reject(new Error("Execution timed out after 2592000000ms"));
-  assertEquals(await questions.ask(question, late), { action: "cancel" });
-  assertEquals(await questions.ask(question, () => Promise.resolve({ action: "accept" })), { action: "accept" });
+  const clock = new VirtualClock();
+  const store = createMemoryStore();
+  const questions = new RunQuestions(store, clock);
+  const asked = { ...question, askedAt: clock.now() };
+  const late = async () => {
+    await clock.advance(patience);
+    throw new Error(`Execution timed out after ${patience}ms`);
+  };
+  assertEquals(await questions.ask(asked, late), { action: "cancel" });
+  assertEquals(await questionsOf(store), []);
+});
+
+test("one whose waiting is broken off before its time waits on, for who goes on with the run", async () => {
+  const store = createMemoryStore();
+  const asked = { ...question, askedAt: Date.now() };
+  const paused = () => Promise.reject(new Error("Aborting engine: User called pause"));
+  await assertRejects(() => new RunQuestions(store).ask(asked, paused), Error, "pause");
+  assertEquals(await questionsOf(store), [asked]);
+  const answered = () => Promise.resolve({ action: "accept" as const });
+  assertEquals(await new RunQuestions(store).ask(asked, answered), { action: "accept" });
+  assertEquals(await questionsOf(store), []);
 });
 
 test("one waits while it is asked, and no longer", async () => {

@@ -9,6 +9,10 @@ import type { Clock, Store } from "../../src/ports.ts";
 
 /** Under this name they are kept. */
 const questionsKey = "question";
+/** How long the platform waits for an answer, in milliseconds. */
+export const patience: number = 30 * 86_400_000;
+/** What the clocks of this machine and of the platform may differ, in milliseconds. */
+const clockRoom = 60_000;
 /** How long an object that cannot be reached is left before it is asked again, in milliseconds: a deployment starts all of them anew. */
 const pauses = [100, 500, 2_500, 12_500] as const;
 
@@ -33,10 +37,14 @@ export class RunQuestions {
    * Has one answered, and keeps it meanwhile. What nobody has answered when the platform waits no longer is cancelled.
    *
    * @param answered Waits for the answer.
+   * @throws What ends the waiting before its time, such as a pause: the question waits for who goes on with the run.
    */
   async ask(question: AgentQuestion, answered: () => Promise<AgentAnswer>): Promise<AgentAnswer> {
     await this.begin(question);
-    const answer = await answered().catch((): AgentAnswer => ({ action: "cancel" }));
+    const answer = await answered().catch((error: unknown): AgentAnswer => {
+      if (this.#clock.now() < question.askedAt + patience - clockRoom) throw error;
+      return { action: "cancel" };
+    });
     await this.end(question);
     return answer;
   }
