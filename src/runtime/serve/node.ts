@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createServer } from "node:http";
+import { createServer, maxHeaderSize as nodeHeaderSize } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type HttpServing, type ListenHttp, socketSilence } from "./listen.ts";
@@ -14,8 +14,10 @@ import type { NodeSockets, NodeSocketsOptions } from "./node_sockets.ts";
 const headersTimeout = 30_000;
 /** How long a whole request may take, in milliseconds; its reply may take as long as it likes. */
 const requestTimeout = 300_000;
-/** What a head may have, in bytes: what arguments are mirrored by default is as much as Node takes in all, and tokens come beside it. */
-const maxHeaderSize = 65_536;
+/** What Node takes of a head in all where its `--max-http-header-size` does not say otherwise, in bytes. */
+const usualHeaderSize = 16_384;
+/** What is taken then: the arguments that are mirrored by default are as much as that alone, and tokens come beside them. */
+const roomyHeaderSize = 65_536;
 /** How long a connection is kept for its next request, in milliseconds: longer than by clients, who would send one as it closes. */
 const keepAliveTimeout = 120_000;
 
@@ -33,6 +35,7 @@ export function createListenNode(idleTime: number, patience?: number): ListenHtt
     checkPermission(hostname);
     // Node from 25 on hands over an upgrade without its body, which nobody would read. Before 24.9 it hands over each.
     const upgrades = admit && { shouldUpgradeCallback: wantsSocket };
+    const maxHeaderSize = nodeHeaderSize === usualHeaderSize ? roomyHeaderSize : nodeHeaderSize;
     const options = { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize, ...upgrades };
     const server = createServer(options, (request, response) => {
       // It may fall idle only now that the server closes: nobody waits for another request on it.

@@ -1,5 +1,7 @@
 /** What `ws` is asked for on Node: the parts that Bun and Deno do by themselves. */
+import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import type { WebSocketLike } from "../../../src/ports.ts";
 import { createListenNode } from "../../../src/runtime/serve/node.ts";
@@ -159,6 +161,23 @@ describe("HTTP on Node", () => {
       }
     },
   );
+
+  test("a head may have what the process was told that it may", { skip, timeout: 30_000 }, async () => {
+    for (const [most, expected] of [[8_192, 431], [131_072, 200]] as const) {
+      const source = `
+        const { createListenNode } = await import(${
+        JSON.stringify(import.meta.resolve("../../../src/runtime/serve/node.ts"))
+      });
+        const answer = () => Promise.resolve(new Response("plain"));
+        const listener = await createListenNode(60_000)({ answer, messageBytes: 1 }, ${JSON.stringify(at)});
+        const headers = { authorization: "Bearer " + "b".repeat(${most - 1_024} + (${expected} === 431 ? 2_048 : 0)) };
+        console.log((await fetch("http://127.0.0.1:" + listener.port, { headers })).status);
+        await listener.close(0);`;
+      const flags = [...process.execArgv, `--max-http-header-size=${most}`, "--input-type=module", "-e", source];
+      const { stdout } = await promisify(execFile)(process.execPath, flags);
+      assertEquals(stdout.trim(), String(expected));
+    }
+  });
 
   test("a process that may not listen is told so, and lives", { skip }, async () => {
     const own = (["permission", "allowedNodeEnvironmentFlags"] as const).map((name) =>
