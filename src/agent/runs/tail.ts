@@ -101,6 +101,8 @@ export async function* tailEvents(
         await new Promise<void>((resolve) => void clock.schedule(resolve, 0));
         signal?.throwIfAborted();
       }
+      // What lies elsewhere cannot be read any more.
+      if (wakers.isClosed) return;
       const found = readNow(event, () => findRun(database, id) !== undefined);
       if (!found) return;
       last = found.sequence;

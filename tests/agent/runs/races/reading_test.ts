@@ -105,6 +105,22 @@ describe("readers of runs", () => {
     await runs.close();
   });
 
+  test("a reader who lets others have their turn ends when the runs are closed meanwhile", { skip }, async () => {
+    const database = await emptyDatabase();
+    const clock = new VirtualClock();
+    const agent = agentOf((w) => {
+      for (let at = 0; at < 3; at++) w.emit(`text:${at}`, { type: "text", step: at, text: "a".repeat(300_000) });
+      return Promise.resolve("done");
+    });
+    const runs = createRuns({ database, agents: { agent }, clock, alone: true });
+    const { id } = await runs.start(start);
+    await clock.until(eventsOf(runs, id));
+    const reading = eventsOf(runs, id);
+    await runs.close();
+    database.close?.();
+    assertEquals(await clock.until(reading), []);
+  });
+
   test("an answer that another process stored is told to readers here", { skip }, async () => {
     const database = await emptyDatabase();
     const clock = new VirtualClock();
