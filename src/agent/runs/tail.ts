@@ -18,8 +18,8 @@ export interface TailOptions {
   isHere(id: string): boolean;
 }
 
-/** Events that are read at once. */
-const page = 64;
+/** Events that are read at once: each reader holds so many, whatever they weigh. */
+const page = 16;
 /** Characters of events after which others have their turn: who takes each at once would be given all of them in one go. */
 const stretch = 65_536;
 /** How often a run is looked at that another process has, in milliseconds: less often while nothing happens. */
