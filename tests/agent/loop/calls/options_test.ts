@@ -47,7 +47,7 @@ test("options that make no sense are refused, each by its name", () => {
 
 test("what is null is as good as nothing, and a deadline may be a date", async () => {
   const model = new ScriptedModel([{ text: "One" }, { text: "Two" }]);
-  const agent = new Agent({ model, instructions: null } as unknown as AgentOptions);
+  const agent = new Agent({ model, instructions: null, maxSteps: undefined } as unknown as AgentOptions);
   for (const deadline of [null, new Date(Date.now() + 600_000)] as never[]) {
     assertEquals((await agent.run("Go", { deadline }).end).type, "succeeded");
   }
