@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "672d3bd47cf8f2a3";
+export const scriptHash: string = "29292aaa095cd688";
 
 /** Of the style. */
 export const styleHash: string = "8df9782678b5758f";

@@ -81,6 +81,43 @@ function listsSuite(): void {
     dashboard.intercept = undefined;
   });
 
+  test("a page of older runs begins at its head, is empty once they are gone, and is left by a start", async () => {
+    let isEmpty = false;
+    dashboard.intercept = ({ method, url }) => {
+      if (method !== "GET" || !url.includes("/api/runs?")) return undefined;
+      const page = new URL(url).searchParams.get("after") ?? "first";
+      const run = { agent: "assistant", state: "succeeded", createdAt: 0, steps: 0 };
+      const runs = Array.from({ length: 50 }, (_, at) => ({ ...run, id: `${page}-${at}` }));
+      return Response.json(isEmpty ? { runs: [] } : { runs, ...(page === "first" && { next: "older" }) });
+    };
+    await go("library");
+    await go("runs");
+    const turn = async () => {
+      await page.getByRole("button", { name: "Older runs" }).click();
+      while (await page.locator("[data-run=older-0]").count() === 0) await page.clock.runFor(100);
+    };
+    await turn();
+    const isSeen = (id: string) =>
+      page.locator(`[data-run="${id}"]`).evaluate((row) => {
+        const { top, bottom } = row.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    assertEquals([await isSeen("<"), await isSeen("older-0"), await isSeen("older-49")], [true, true, false]);
+    await page.locator("[data-run=older-49]").scrollIntoViewIfNeeded();
+    await page.locator("[data-run=older-49]").evaluate((row) => row.dataset.before = "");
+    while (await page.locator("[data-before]").count() > 0) await page.clock.runFor(4_000);
+    assertEquals(await isSeen("older-49"), true, "who reads further down stays there");
+    await page.locator("#input").fill("say hello");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.waitForURL(/#\/runs\/.+/);
+    while (await page.locator("[data-run=first-0]").count() === 0) await page.clock.runFor(100);
+    await turn();
+    isEmpty = true;
+    while (await page.locator("[data-run=older-0]").count() > 0) await page.clock.runFor(4_000);
+    assertEquals(await page.getByRole("navigation", { name: "Runs" }).textContent(), "Newest runsNo older runs.");
+    dashboard.intercept = undefined;
+  });
+
   test("a poll that is told when to come back comes then", async () => {
     let asked = 0;
     dashboard.intercept = ({ url }) => {

@@ -44,6 +44,8 @@ class RunsView implements View {
   #isAsked = false;
   /** What stands above the page that is shown; undefined: it is the first. */
   #after: string | undefined;
+  /** It was turned to, and is not shown yet. */
+  #isTurned = false;
   #open: string | undefined;
   #leave = new AbortController();
 
@@ -64,7 +66,14 @@ class RunsView implements View {
     this.element.classList.toggle("is-open", id !== undefined);
     const { signal } = this.#leave;
     const app = { ...this.#app, signal: AbortSignal.any([this.#app.signal, signal]) };
-    fill(this.#detail, ...(id === undefined ? [startForm(app)] : [back(), runView(app, id, () => this.#again())]));
+    const started = (path: string): void => {
+      this.#after = undefined;
+      app.go(path);
+    };
+    fill(
+      this.#detail,
+      ...(id === undefined ? [startForm({ ...app, go: started })] : [back(), runView(app, id, () => this.#again())]),
+    );
     this.#shown = "";
     this.#again();
   }
@@ -82,6 +91,7 @@ class RunsView implements View {
 
   #turnTo(after?: string): void {
     this.#after = after;
+    this.#isTurned = true;
     this.#again();
   }
 
@@ -103,9 +113,11 @@ class RunsView implements View {
       this.#list,
       after !== undefined && button("Newest runs", () => this.#turnTo(), { "data-run": "<" }),
       ...rows,
-      runs.length === 0 && h("p", { class: "muted" }, "No runs yet."),
+      runs.length === 0 && h("p", { class: "muted" }, after === undefined ? "No runs yet." : "No older runs."),
       next !== "" && button("Older runs", () => this.#turnTo(next), { "data-run": ">" }),
     );
+    if (this.#isTurned) this.#list.firstElementChild?.scrollIntoView({ block: "nearest" });
+    this.#isTurned = false;
     if (focused === undefined) return;
     // Whoever reads further down stays there; whoever turned over goes on from there.
     const same = this.#list.querySelector<HTMLElement>(`[data-run="${CSS.escape(focused)}"]`);

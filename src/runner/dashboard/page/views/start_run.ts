@@ -10,9 +10,23 @@ import { inBackground } from "../base/app.ts";
 import type { App } from "../base/app.ts";
 import { button, fill, h, hold, innerLink } from "../base/dom.ts";
 import { parsed } from "../base/text.ts";
+import { checkOf, problemsOf } from "../form/editor.ts";
+import { fieldsOf } from "../form/fields.ts";
+import { makeForm } from "../form/form.ts";
+import type { Form } from "../form/form.ts";
 import { foreign } from "../parts/foreign.ts";
 import { disclosure, empty, labelled, loading, wrongField } from "../parts/pieces.ts";
 import { problemBox } from "../parts/problem.ts";
+
+/** How the model answers, as the runner takes it. */
+const settings: JsonObject = {
+  type: "object",
+  properties: {
+    temperature: { type: "number", minimum: 0, maximum: 2 },
+    maxOutputTokens: { type: "integer", minimum: 1 },
+    stopSequences: { type: "array", items: { type: "string", minLength: 1 } },
+  },
+};
 
 /** What starts a run. */
 export function startForm(app: App): HTMLElement {
@@ -43,10 +57,13 @@ class StartForm {
   readonly #output: HTMLTextAreaElement = h("textarea", {
     ...{ id: "output", rows: 5, class: "code", spellcheck: "false", "aria-label": "JSON Schema of the output" },
   });
+  readonly #settings: Form = makeForm(fieldsOf(settings) ?? [], "setting");
+  readonly #more: HTMLDetailsElement = disclosure("How the model answers", () => this.#settings.element);
   readonly #said: HTMLElement = h("div", { class: "stack" });
   readonly #submit: HTMLButtonElement = h("button", { type: "submit", class: "button main" }, "Start");
-  /** Sent again after a broken connection, it starts nothing new. */
-  #key: string = crypto.randomUUID();
+  /** What was sent last, under its key: sent again after a broken connection, it starts nothing new. */
+  #sent = "";
+  #key = "";
 
   constructor(app: App, agents: readonly JsonObject[]) {
     this.#app = app;
@@ -62,7 +79,6 @@ class StartForm {
             event.preventDefault();
             void this.#start();
           },
-          input: () => this.#key = crypto.randomUUID(),
           keydown: (event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.element.requestSubmit();
           },
@@ -73,6 +89,7 @@ class StartForm {
       this.#about,
       labelled("Task", this.#input),
       disclosure("Output that fits a schema", () => this.#output),
+      this.#more,
       this.#said,
       h("div", { class: "row" }, this.#submit, button("Clear", () => this.#clear())),
     );
@@ -81,6 +98,7 @@ class StartForm {
 
   #clear(): void {
     this.element.reset();
+    this.#settings.write({});
     fill(this.#said);
     // It is the first agent again.
     this.#describe();
@@ -98,9 +116,21 @@ class StartForm {
       return wrongField(this.#said, this.#output, "The schema of the output is no JSON object.");
     }
     this.#output.removeAttribute("aria-invalid");
+    const { value, problems } = this.#settings.read();
+    const issues = problems.length ? problems : problemsOf(checkOf(settings), value);
+    if (issues.length) this.#more.open = true;
+    this.#settings.mark(issues);
+    if (issues.length) return;
+    const body = {
+      agent: this.#agent.value,
+      input: this.#input.value,
+      ...(output !== undefined && { output }),
+      ...(Object.keys(value).length > 0 && { settings: value }),
+    };
+    const text = JSON.stringify(body);
+    if (text !== this.#sent) [this.#sent, this.#key] = [text, crypto.randomUUID()];
     const release = hold(this.#submit);
     try {
-      const body = { agent: this.#agent.value, input: this.#input.value, ...(output !== undefined && { output }) };
       const headers = { "idempotency-key": this.#key };
       const run = await askJson(this.#app.ask, "/api/runs", { method: "POST", body, headers });
       // Who is elsewhere by now stays there.
