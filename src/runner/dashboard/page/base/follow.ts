@@ -49,11 +49,11 @@ export async function follow(path: string, options: FollowOptions): Promise<void
     let isOver = false;
     const hold = new Hold(page, () => last > 0);
     try {
+      hold.watch();
       const headers = { accept: "text/event-stream", ...(last > 0 && { "last-event-id": String(last) }) };
       const response = await ask(path, { headers, signal: AbortSignal.any([signal, hold.signal]) });
       if (response.status === 204 || !response.body) return state("ended");
       state("live");
-      hold.heard();
       await readEvents(response.body, mostEvent, (event) => {
         tries = 0;
         const place = Number(event.id);
@@ -63,7 +63,7 @@ export async function follow(path: string, options: FollowOptions): Promise<void
           last = place;
         }
         isOver = take(event) || isOver;
-      }, hold.heard);
+      }, hold.watch);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiProblem && !isPassing(error.status)) throw error;
@@ -96,8 +96,8 @@ class Hold {
     return this.#page.hidden && this.#canRest();
   }
 
-  /** Something has come, and was taken. */
-  readonly heard = (): void => {
+  /** Waits for a sign of it from now on: it is asked for, or something has come and was taken. */
+  readonly watch = (): void => {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#left.abort(), longestSilence);
     this.#look();
