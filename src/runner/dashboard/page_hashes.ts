@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "50e98c2d639d6921";
+export const scriptHash: string = "72ef6cb20ce10ba5";
 
 /** Of the style. */
 export const styleHash: string = "8df9782678b5758f";

@@ -162,6 +162,9 @@ describe("secrets in forms of servers", () => {
       ["pass\u200bword", {}],
       ["ｐａｓｓｗｏｒｄ", {}],
       ["pässword", {}],
+      ["\u0440\u0430ssw\u043erd", {}],
+      ["x", { title: "Your \u0420\u0410SSWORD" }],
+      ["\u0430\u0440\u0456_\u043a\u0435\u0443", {}],
     ];
     for (const [name, schema] of secrets) {
       assert(isSecret(name, { type: "string", ...schema }), `${name} ${JSON.stringify(schema)}`);
@@ -177,6 +180,8 @@ describe("secrets in forms of servers", () => {
         "email",
         "tokens_per_minute",
         "keyboard",
+        "\u0438\u043c\u044f",
+        "\u043f\u0430\u0441\u043f\u043e\u0440\u0442",
       ]
     ) {
       assert(!isSecret(name, { type: "string" }), name);

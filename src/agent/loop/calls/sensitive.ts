@@ -6,13 +6,10 @@
  */
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { ElicitRequest } from "../../../protocol/types.ts";
+import { asSeen } from "./look_alikes.ts";
 
 const words =
   /\b(?:\w*pass(?:word|phrase|code)s?|pass ?(?:word|phrase|code)s?|passwd|pwd|kennwort|passwort|secrets?|credentials?|(?:api|access|secret|private|ssh|encryption|signing|license) ?keys?|(?:access|auth|bearer|refresh|session|api|id|personal access) ?tokens?|credit ?cards?|card ?numbers?|cvv|cvc|ssn|social security(?: number)?|pin(?: code| number)?|otp|mfa code|one ?time (?:code|password)|2 ?fa(?: code)?|totp|iban)\b/;
-
-/** Small Cyrillic and Greek letters that look like Latin ones, or whose capitals do; and those, each in the same place. */
-const lookAlikes = "авгԁеһніјӏкԛморѕстԝхуѵαβεηικμνορτυχ";
-const latin = "abrdehhijlkqmopsctwxyvabenikmvoptux";
 
 /** Whether a form has a field for something that nobody should type into one. */
 export function isSensitive({ mode = "form", requestedSchema }: ElicitRequest): boolean {
@@ -33,8 +30,7 @@ function isNamedSo(name: unknown): boolean {
   // A word may begin behind one in capitals (`OTPCode`), or have some itself (`PASSword`).
   return [seen, seen.replace(/([A-Z])(?=[A-Z][a-z])/g, "$1 ")].some((text) => {
     const plain = text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/(\p{L})(?=\p{N})/gu, "$1 ")
-      .replace(/[^\p{L}\p{N}]+/gu, " ").toLowerCase()
-      .replace(/[^\0-\x7f]/g, (letter) => latin[lookAlikes.indexOf(letter)] ?? letter);
-    return words.test(plain.trim());
+      .replace(/[^\p{L}\p{N}]+/gu, " ");
+    return words.test(asSeen(plain).trim());
   });
 }

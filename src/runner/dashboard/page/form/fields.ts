@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { asSeen } from "../../../../agent/loop/calls/look_alikes.ts";
 import { isObject } from "../../../../protocol/json_rpc.ts";
 import type { JsonObject, JsonValue } from "../../../../protocol/json_rpc.ts";
 
@@ -66,11 +67,10 @@ export function isSecret(name: string, schema: unknown): boolean {
   const { title, description, format, writeOnly } = isObject(schema) ? schema : {};
   if (format === "password" || writeOnly === true) return true;
   const words = [name, title].filter((text) => typeof text === "string").join(" ")
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2").normalize("NFKD").replace(/[\p{M}\p{Cf}]/gu, "").replace(/[\s_.-]+/g, " ")
-    .toLowerCase();
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2").normalize("NFKD").replace(/[\p{M}\p{Cf}]/gu, "").replace(/[\s_.-]+/g, " ");
   const secret =
     /pass ?(word|phrase|wd|code)|passwort|contrase|mot de passe|\bsecrets?\b|credential|\bapi ?key|\b(access|auth|bearer|refresh|session|api|id) ?tokens?\b|\btoken\b|private ?key|\bpin\b|\botp\b|one time code|2fa|mfa|\bcv[cv]2?\b|security code|card ?number|credit ?card|\bssn\b|seed ?phrase|\biban\b/;
-  return secret.test(words) ||
+  return secret.test(asSeen(words)) ||
     (typeof description === "string" && /\b(your|the) (password|passphrase|pin)\b/i.test(description));
 }
 
