@@ -57,6 +57,10 @@ class Tap implements Transport {
     this.#inner.batches = value;
   }
 
+  set legacy(options: SendOptions) {
+    this.#inner.legacy = options;
+  }
+
   get sessionId(): string | undefined {
     return this.#inner.sessionId;
   }
