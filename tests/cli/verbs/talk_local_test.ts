@@ -104,6 +104,24 @@ describe("causeway prompts and prompt", () => {
   });
 });
 
+describe("a prompt that is none", () => {
+  test("is left out of the list with the reason, which who asks for it is told, too", async () => {
+    await using host = await serveHttp(async (request) => {
+      const { id } = await request.json();
+      const about = { supportedVersions: ["2026-07-28"], capabilities: { prompts: {} } };
+      const prompts = [{ name: "good" }, { name: "bad", arguments: [{ name: 1 }] }];
+      const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...about, prompts };
+      return Response.json({ jsonrpc: "2.0", id, result });
+    }, { port: 0 });
+    const url = `${host.url}/mcp`;
+    const { code, out, err } = await causeway(["prompts", url]);
+    const [, reason = ""] = /^causeway: left out the prompt "bad": (.*)\n$/.exec(err) ?? [];
+    assertEquals([code, out, reason === ""], [0, "good\n", false], err);
+    const asked = await causeway(["prompt", url, "bad"]);
+    assertEquals([asked.code, asked.err], [5, `causeway: Cannot use the prompt "bad" of "${url}": ${reason}\n`]);
+  });
+});
+
 describe("causeway resources --templates", () => {
   test("says of a server without templates that it has none, and not that it has no resources", async () => {
     const server = new McpServer({ name: "notes", version: "1.0.0" });

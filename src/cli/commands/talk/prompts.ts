@@ -5,6 +5,7 @@
  */
 import type { Client } from "../../../client/mod.ts";
 import { didYouMean } from "../../../hub/config/nearest.ts";
+import { ProtocolViolationError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../../../protocol/mod.ts";
 import { readPieces } from "../../arguments/pieces.ts";
@@ -62,9 +63,11 @@ async function fillIn(line: CommandLine, signal: AbortSignal): Promise<number> {
 }
 
 async function findPrompt(client: Client, name: string, signal: AbortSignal): Promise<Prompt | undefined> {
-  const { prompts, truncated } = await client.listPrompts({ signal });
+  const { prompts, rejected = [], truncated } = await client.listPrompts({ signal });
   const prompt = prompts.find((found) => found.name === name);
   if (prompt || truncated) return prompt;
+  const left = rejected.find((found) => found.name === name);
+  if (left) throw new ProtocolViolationError(`Cannot use the prompt "${name}" of "${client.label}": ${left.reason}`);
   throw unknownName("prompt", name, { client, names: prompts.map((found) => found.name) });
 }
 
