@@ -62,7 +62,7 @@ function matching(words: readonly string[], start: string): string[] {
 /** Names that a shell takes for one word. */
 async function serverNames(): Promise<string[]> {
   try {
-    const names = (await findConfigs(undefined)).flatMap(({ names }) => names);
+    const names = (await findConfigs(undefined, { leaveOut() {} })).flatMap(({ names }) => names);
     return names.filter((name) => oneLine(name) === name && /^[\w.@-]+$/.test(name));
   } catch {
     // A config that cannot be read is told of where it is used.

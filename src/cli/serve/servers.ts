@@ -62,7 +62,7 @@ export async function serversOfConfigs(
   let noneWillDo = mayBeNone && !names;
   const known = new Map<string, string>();
   const files: string[] = [];
-  for (const config of await configsOf(paths)) {
+  for (const config of await configsOf(paths, noneWillDo)) {
     files.push(config.path);
     // A few are read alone: what the others need does not matter.
     const read = names ? (name: string) => readServer(config, name) : serverReader(config);
@@ -102,10 +102,12 @@ export async function serversOfConfigs(
   return servers;
 }
 
-async function configsOf(paths: readonly string[]): Promise<readonly Config[]> {
+async function configsOf(paths: readonly string[], mayBeNone: boolean): Promise<readonly Config[]> {
   const configs: Config[] = [];
-  for (const path of paths.length ? paths : [undefined]) configs.push(...await findConfigs(path));
-  if (configs.length > 0) return configs;
+  for (const path of paths.length ? paths : [undefined]) {
+    configs.push(...await findConfigs(path, { leaveOut: writeWarning }));
+  }
+  if (configs.length > 0 || mayBeNone) return configs;
   throw new UsageError(`${noConfig}: causeway servers add makes one, and --config names one`);
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
 import process from "node:process";
 import { configLocations, pathOf } from "../../hub/config/locations.ts";
@@ -19,28 +20,37 @@ const maxBytes = 1024 * 1024;
 /** What to say where there is none: what follows says what to do. */
 export const noConfig = "There is no config ./causeway.json, ./mcp.json or ./.mcp.json, nor one of your own";
 
+/** How configs are looked for. */
+export interface FindOptions {
+  /** The name after whose file no other is read: what is wrong there does not matter then. */
+  readonly until?: string;
+  /** Is told why another user's is left out, where there are others. Default: then there is an error. */
+  readonly leaveOut?: (why: string) => Promise<void> | void;
+}
+
 /**
  * Reads the given config file, else those of `./causeway.json`, `./mcp.json`, `./.mcp.json` and the person's own that are
  * there: of two that have a name the first counts.
  *
- * @param wanted The name after whose file no other is read: what is wrong there does not matter then.
  * @throws {UsageError} When the given file cannot be read, one that is there is no config, or one of the folder that has what is wanted
  * is another user's: its programs would run as this one.
  */
 export async function findConfigs(
   given: string | undefined,
-  { until }: { readonly until?: string } = {},
+  { until, leaveOut }: FindOptions = {},
 ): Promise<readonly Config[]> {
   const found: Config[] = [];
+  const foreign: UsageError[] = [];
   for (const path of given === undefined ? usualPaths() : [given]) {
-    const file = await read(path);
+    const file = given === undefined ? await readUsual(path) : await read(path);
     if (file) {
       const { text, owners } = file;
       const { understand } = await import("./server_entry.ts");
       const { names, problems } = understand(path, text, "");
       const isMeant = until === undefined || names.some((name) => until === name || until.startsWith(`${name}.`));
       if (given === undefined && isForeign(path, owners)) {
-        if (isMeant) throw foreignConfig(path);
+        if (isMeant && !leaveOut) throw foreignConfig(path);
+        if (isMeant) foreign.push(foreignConfig(path));
         continue;
       }
       const wrong = problems.find(({ severity, server }) => severity === "error" && server === undefined);
@@ -50,6 +60,10 @@ export async function findConfigs(
     } else if (given !== undefined) {
       throw new UsageError(`Cannot read the config "${path}": there is no such file; correct --config`);
     }
+  }
+  for (const error of foreign) {
+    if (found.length === 0) throw error;
+    await leaveOut?.(error.message);
   }
   return found;
 }
@@ -79,6 +93,17 @@ function isForeign(path: string, owners: readonly number[]): boolean {
 function foreignConfig(path: string): UsageError {
   const advice = `--config ${path} takes it all the same`;
   return new UsageError(`Cannot use "${path}": it is another user's, and its servers would run as you; ${advice}`);
+}
+
+/** What is wrong with another user's matters as little as what is in it: it may well be one that only they may read. */
+async function readUsual(path: string): Promise<ConfigFile | undefined> {
+  try {
+    return await read(path);
+  } catch (error) {
+    const owners = await lstat(path).then(({ uid }) => [uid], () => []);
+    if (!isForeign(path, owners)) throw error;
+    return { text: "", owners };
+  }
 }
 
 async function read(path: string): Promise<ConfigFile | undefined> {

@@ -30,7 +30,7 @@ describe("a config of the folder that is another user's", () => {
       lchownSync(join(root, "app", "mcp.json"), stranger, stranger);
       assertFailure(await run("tools", "theirs"), 2, refused);
       assertFailure(await run("call", "theirs.echo", "text=hi"), 2, refused);
-      assertFailure(await run("servers", "list"), 2, refused);
+      for (const verb of ["list", "doctor"]) assertFailure(await run("servers", verb), 2, refused);
       const { code, err } = await run("tools", "theirs", "--config", "mcp.json");
       assertEquals(code, 0, err);
     });
@@ -45,6 +45,40 @@ describe("a config of the folder that is another user's", () => {
         const { code, err } = await run("tools", target);
         assertEquals(code, 0, err);
       }
+    });
+  });
+
+  test("is left out, and told of, by what takes the servers of all configs", { skip }, async () => {
+    const own = JSON.stringify({ mcpServers: { mine: { command, args } } });
+    await inPlace({ ...files, "app/.mcp.json": own }, async ({ root, run }) => {
+      lchownSync(join(root, "app", "mcp.json"), stranger, stranger);
+      const told = /^causeway: warning: Cannot use "mcp\.json": it is another user's, .*; --config mcp\.json takes it/;
+      const [list, search, ran] = await Promise.all([
+        run("servers", "list"),
+        run("search", "echo", "--limit", "1"),
+        run("run", "call mine.echo text=hi", "--yes"),
+      ]);
+      for (const { code, err } of [list, search, ran]) {
+        assertEquals([code, err.match(/another user's/g)?.length], [0, 1], err);
+        assertMatch(err, told);
+      }
+      assertEquals([list.out.includes("mine"), list.out.includes("theirs")], [true, false]);
+      assertEquals([search.out.startsWith("mine.echo"), ran.out], [true, "hi\n"]);
+      const { code, out } = await run("doctor");
+      assertEquals([code, /^ok +mine /m.test(out), /theirs/.test(out)], [2, true, false], out);
+      assertMatch(out, /^!! +config +Cannot use "mcp\.json": it is another user's/m);
+      assertEquals((await run("__complete", "tools", "")).out, "mine\n");
+    });
+  });
+
+  test("that only they may read, or nobody, holds nothing else up", { skip }, async () => {
+    await inPlace({ "app/mcp.json/file": "" }, async ({ root, run }) => {
+      const { code } = await run("tools", peer());
+      assertEquals(code, 2, "one's own");
+      lchownSync(join(root, "app", "mcp.json"), stranger, stranger);
+      const free = await run("tools", peer());
+      assertEquals(free.code, 0, free.err);
+      assertFailure(await run("servers", "list"), 2, refused);
     });
   });
 

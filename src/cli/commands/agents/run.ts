@@ -21,7 +21,6 @@ import { readText, whyNot } from "../../read.ts";
 import { guard } from "../../serve/guard.ts";
 import { connectAll, serversOfConfigs, tellDown } from "../../serve/servers.ts";
 import type { Served } from "../../serve/servers.ts";
-import { findConfigs } from "../../target/config.ts";
 import { writeError } from "../../terminal.ts";
 import { oneLine } from "../../text/plain.ts";
 import { openHeardHub } from "../../wire/heard_hub.ts";
@@ -171,8 +170,6 @@ async function readPrompt(words: readonly string[], signal: AbortSignal): Promis
 /** Those of the config; a model may do without. */
 async function serversOf(line: CommandLine, world: AuthWorld): Promise<ReadonlyMap<string, Served>> {
   const names = optionOf(line, "servers")?.split(",").map((name) => name.trim()).filter((name) => name !== "");
-  const configs = await findConfigs(line.config);
-  if (configs.length === 0 && !names) return new Map();
   const paths = line.config === undefined ? [] : [line.config];
   return await serversOfConfigs(paths, { names, timeout: undefined, world, mayBeNone: true });
 }

@@ -112,7 +112,7 @@ async function openRuns(line: CommandLine, folder: string | undefined): Promise<
 async function serversOf(line: CommandLine): Promise<Readonly<Record<string, ReadServer>>> {
   const servers = new Map<string, ReadServer>();
   const known = new Set<string>();
-  for (const config of await findConfigs(line.config)) {
+  for (const config of await findConfigs(line.config, { leaveOut: writeWarning })) {
     const read = serverReader(config);
     for (const name of config.names.filter((name) => !known.has(name))) {
       known.add(name);

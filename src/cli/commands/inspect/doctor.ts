@@ -14,7 +14,7 @@ import type { CommandLine } from "../../command_line.ts";
 import { exitCodes, UsageError } from "../../failure.ts";
 import { findConfigs, noConfig } from "../../target/config.ts";
 import type { Config } from "../../target/place.ts";
-import { createSpinner, hasColors, terminalWidth, writeOut } from "../../terminal.ts";
+import { createSpinner, hasColors, terminalWidth, writeOut, writeWarning } from "../../terminal.ts";
 import { oneLine, plainJson } from "../../text/plain.ts";
 import { columns } from "../../text/table.ts";
 import { examine } from "./examine.ts";
@@ -29,11 +29,15 @@ interface Finding {
 
 /** Looks at all of it, and answers the exit code: that of the first thing that is wrong. */
 export async function doctor(line: CommandLine, signal: AbortSignal, world: AuthWorld): Promise<number> {
-  const configs = await findConfigs(line.config);
+  const leftOut: Finding[] = [];
+  const configs = await findConfigs(line.config, {
+    leaveOut: (says) => void leftOut.push({ what: "config", ok: false, says }),
+  });
   const findings = [
     runtimeFinding(),
     ...await proxyFinding(),
     ...configs.map(configFinding),
+    ...leftOut,
     await signInFinding(world),
   ];
   if (configs.length === 0) {
@@ -48,7 +52,7 @@ export async function doctor(line: CommandLine, signal: AbortSignal, world: Auth
 
 /** Looks at the servers alone. */
 export async function serversDoctor(line: CommandLine, signal: AbortSignal): Promise<number> {
-  const configs = await findConfigs(line.config);
+  const configs = await findConfigs(line.config, { leaveOut: writeWarning });
   if (configs.length === 0) throw new UsageError(`${noConfig}: causeway servers add makes one`);
   const servers = await examineAll(configs, line, signal);
   await tell([], servers, line);

@@ -33,7 +33,7 @@ interface ListedFile {
 
 /** Lists them, file by file, and answers the exit code. */
 export async function listServers(line: CommandLine): Promise<number> {
-  const configs = await findConfigs(line.config);
+  const configs = await findConfigs(line.config, { leaveOut: writeWarning });
   if (configs.length === 0) {
     throw new UsageError(
       `${noConfig}: causeway servers add makes one, --config names one, and causeway servers discover looks for others`,
