@@ -6,7 +6,7 @@
 import { describeFailure, UsageError } from "./failure.ts";
 import { findCommand } from "./program/commands.ts";
 import { readWords } from "./program/read.ts";
-import { errorsWritten, hurryAfter, writeError } from "./standard_error.ts";
+import { errorsWritten, forget, hurryAfter, writeError } from "./standard_error.ts";
 
 /** Runs the command; whatever goes wrong becomes one line and an exit code. */
 export async function runCommand(argv: readonly string[], signal: AbortSignal): Promise<number> {
@@ -29,5 +29,6 @@ export async function runCommand(argv: readonly string[], signal: AbortSignal): 
     return exitCode;
   } finally {
     await errorsWritten();
+    forget(signal);
   }
 }

@@ -10,30 +10,46 @@ const moment = 1_000;
 
 /** Those that wait, each as what gives it no more than a moment. */
 const waiting = new Set<() => void>();
-/** On Deno alone: elsewhere the stream itself keeps the order. */
+/** When all that was said is out. */
 let last: Promise<void> = Promise.resolve();
 let isEnding = false;
 
-/** From the end of this signal on, nothing is waited for longer than a moment. */
+/** From now on nothing is waited for longer than a moment, until {@linkcode forget}. */
+export function hurry(): void {
+  if (isEnding) return;
+  isEnding = true;
+  for (const hasten of waiting) hasten();
+}
+
+/** From the end of this signal on, nothing is waited for longer than a moment, until {@linkcode forget}. */
 export function hurryAfter(signal: AbortSignal): void {
-  const hurry = (): void => {
-    isEnding = true;
-    for (const hasten of waiting) hasten();
-  };
   if (signal.aborted) hurry();
   else signal.addEventListener("abort", hurry, { once: true });
 }
 
+/** Whoever ended by this signal is done. */
+export function forget(signal: AbortSignal): void {
+  signal.removeEventListener("abort", hurry);
+  isEnding = false;
+}
+
 /** Writes what is no result. Resolves when it is out, or cannot be written: that has nobody who would hear of it. */
 export function writeError(text: string): Promise<void> {
-  if (!isHeldUpBy("stderr")) return patiently(writeAll("stderr", text).catch(() => {}));
-  last = last.then(() => writeAll("stderr", text)).catch(() => {});
+  // Elsewhere than on Deno the stream itself keeps the order.
+  const before = isHeldUpBy("stderr") ? last : undefined;
+  const written = before ? before.then(() => writeAll("stderr", text)) : writeAll("stderr", text);
+  last = Promise.allSettled([last, written]).then(() => {});
+  return patiently(last);
+}
+
+/** Resolves when all that was said is out. */
+export function errorsWritten(): Promise<void> {
   return patiently(last);
 }
 
 /** Resolves when all that was said is on its way, as it is at once but on Deno: what is written elsewhere comes behind it then. */
-export function errorsWritten(): Promise<void> {
-  return isHeldUpBy("stderr") ? patiently(last) : Promise.resolve();
+export function errorsOnTheirWay(): Promise<void> {
+  return isHeldUpBy("stderr") ? errorsWritten() : Promise.resolve();
 }
 
 function patiently(written: Promise<void>): Promise<void> {

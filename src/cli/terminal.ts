@@ -8,7 +8,7 @@ import type { Progress } from "../protocol/mod.ts";
 import { isObject } from "../protocol/json_rpc.ts";
 import { InterruptedError, OutputError } from "./failure.ts";
 import { ignoresHangUp } from "./session/hang_up.ts";
-import { errorsWritten, writeError } from "./standard_error.ts";
+import { errorsOnTheirWay, writeError } from "./standard_error.ts";
 import { writeAll } from "./streams.ts";
 import { oneLine } from "./text/plain.ts";
 import { cut } from "./text/width.ts";
@@ -146,7 +146,7 @@ async function writeResult(chunk: string | Uint8Array): Promise<boolean> {
     ignoreStop = () => ends.forEach((end) => end());
   });
   try {
-    await Promise.race([stopped, errorsWritten().then(() => writeAll("stdout", chunk))]);
+    await Promise.race([stopped, errorsOnTheirWay().then(() => writeAll("stdout", chunk))]);
     return true;
   } catch (error) {
     if (error instanceof InterruptedError) throw error;

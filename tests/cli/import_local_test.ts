@@ -40,6 +40,30 @@ describe("the command as a module", () => {
     });
   });
 
+  test("a signal that outlives a run is left as it was", () => {
+    inFolder((folder) => {
+      const file = join(folder, "program.mjs");
+      const door = JSON.stringify(pathToFileURL(main).href);
+      writeFileSync(
+        file,
+        `import { run } from ${door};
+        const { signal } = new AbortController();
+        let listeners = 0;
+        for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+          const method = signal[name].bind(signal);
+          signal[name] = (...given) => {
+            listeners += by;
+            method(...given);
+          };
+        }
+        for (let times = 0; times < 3; times++) await run(["--version"], signal);
+        console.log(listeners);\n`,
+      );
+      const { out, err } = start(file);
+      assertEquals([out.split("\n").at(-2), err], ["0", ""]);
+    });
+  });
+
   const skip = "Deno" in globalThis
     ? "Deno does not follow links to modules"
     : process.platform === "win32" && "links need rights there";

@@ -131,39 +131,42 @@ describe("causeway: Ctrl-C", () => {
   }
 
   const isFillable = process.platform === "linux" ? false : "the size of a pipe is known of Linux alone";
-  test("SIGTERM is obeyed where nobody takes what is said, once there is no room", { skip: isFillable }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
-    const [pidFile, server, code] = [join(folder, "pid"), join(folder, "server"), join(folder, "code")];
-    const words = [
-      ...program("src/cli/main.ts"),
-      "tools",
-      `sh -c ${quote(`echo $$ > ${quote(server)}; exec sleep 30`)}`,
-    ];
-    // In a file, since Deno reads what is given to a shell beside its own name.
-    const script = join(folder, "script");
-    writeFileSync(
-      script,
-      `{
-        head -c 65536 /dev/zero >&3
-        ${words.map(quote).join(" ")} > /dev/null 2>&3 &
-        echo $! > ${quote(pidFile)}
-        wait $!
-        echo $? > ${quote(code)}
-      } 3>&1 | sleep 60`,
-    );
-    const shell = spawn("sh", [script], { stdio: "ignore", detached: true });
-    try {
-      await until(() => readIf(server).endsWith("\n"), "the server");
-      process.kill(Number(readIf(pidFile)), "SIGTERM");
-      await until(() => readIf(code).endsWith("\n"), "the end");
-      assertEquals(readIf(code), "143\n");
-    } finally {
-      process.kill(-(shell.pid ?? 0), "SIGKILL");
-      const pid = Number(readIf(server));
-      if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
-      rmSync(folder, { recursive: true });
-    }
-  });
+  for (const [what, end] of Object.entries({ "SIGTERM": 143, "--timeout": 4 })) {
+    test(`${what} is obeyed where nobody takes what is said, once there is no room`, { skip: isFillable }, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "causeway-cli-"));
+      const [pidFile, server, code] = [join(folder, "pid"), join(folder, "server"), join(folder, "code")];
+      const words = [
+        ...program("src/cli/main.ts"),
+        ...(what === "SIGTERM" ? [] : [what, "2"]),
+        "tools",
+        `sh -c ${quote(`echo $$ > ${quote(server)}; exec sleep 30`)}`,
+      ];
+      // In a file, since Deno reads what is given to a shell beside its own name.
+      const script = join(folder, "script");
+      writeFileSync(
+        script,
+        `{
+          head -c 65536 /dev/zero >&3
+          ${words.map(quote).join(" ")} > /dev/null 2>&3 &
+          echo $! > ${quote(pidFile)}
+          wait $!
+          echo $? > ${quote(code)}
+        } 3>&1 | sleep 60`,
+      );
+      const shell = spawn("sh", [script], { stdio: "ignore", detached: true });
+      try {
+        await until(() => readIf(server).endsWith("\n"), "the server");
+        if (what === "SIGTERM") process.kill(Number(readIf(pidFile)), what);
+        await until(() => readIf(code).endsWith("\n"), "the end");
+        assertEquals(readIf(code), `${end}\n`);
+      } finally {
+        process.kill(-(shell.pid ?? 0), "SIGKILL");
+        const pid = Number(readIf(server));
+        if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
+        rmSync(folder, { recursive: true });
+      }
+    });
+  }
 
   test("SIGTERM is obeyed in the same way, with 143", async () => {
     assertEquals(await interrupt((target) => ["tools", target("exec sleep 30")], () => true, "SIGTERM"), stopped(143));

@@ -15,7 +15,11 @@ function onTerminal(
   try {
     process.env.TERM = term;
     Object.assign(stderr, { isTTY: true, ...(columns !== undefined && { columns }) });
-    stderr.write = (text: string | Uint8Array): boolean => written.push(String(text)) > 0;
+    const write = (text: string, done?: () => void): boolean => {
+      done?.();
+      return written.push(text) > 0;
+    };
+    Object.assign(stderr, { write });
     show();
   } finally {
     Object.assign(stderr, before);

@@ -21,6 +21,19 @@ function runInto(words: readonly string[], output: number): Promise<{ code: numb
   });
 }
 
+describe("what is said", () => {
+  const skip = process.platform === "win32" && "there is no shell of that kind";
+  test("is whole where its reader is slow", { skip }, () => {
+    const target = peer("modern", "--extra-tools=400", "--page-size=5");
+    const words = [...program("src/cli/main.ts"), "tools", target, "--verbose"].map(quote).join(" ");
+    // What is more than a pipe holds waits until somebody reads.
+    const { stdout } = spawnSync("sh", ["-c", `{ ${words} > /dev/null; } 2>&1 | { sleep 2; cat; }`]);
+    const lines = String(stdout).split("\n");
+    const told = ["> ", "< "].map((start) => lines.filter((line) => line.startsWith(start)).length);
+    assertEquals([told[0] === told[1], Number(told[0]) > 80], [true, true], String(told));
+  });
+});
+
 describe("results that cannot be written", () => {
   const skip = existsSync("/dev/full") ? false : "there is no /dev/full";
 
