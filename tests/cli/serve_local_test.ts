@@ -245,6 +245,22 @@ describe("causeway serve and bridge", () => {
     }
   });
 
+  test("what a program wrote once it was connected is not told as how its output began", async () => {
+    // It ends in the middle of a call.
+    const read = `while IFS= read -r line; do printf '%s\\n' "$line"; case "$line" in *tools/call*) break; esac; done`;
+    const target = `sh -c ${quote(`${read} | ${peer("modern")}; echo Goodbye; exit 3`)}`;
+    const [command = "", ...args] = program("src/cli/main.ts");
+    let tell = (_: string): void => {};
+    const told = new Promise<string>((resolve) => tell = resolve);
+    const onStderr = (line: string): void => {
+      if (line.includes("exit code 3")) tell(line);
+    };
+    await using client = await connect({ command, args: [...args, "bridge", target], onStderr });
+    await toolsOf(client, "slow");
+    const [line] = await Promise.all([told, client.callTool("slow", {})]);
+    assertEquals(line.includes("began"), false, line);
+  });
+
   test("what is wrong with one of several names it, though its name be a part of what is said", async () => {
     const mcpServers = { end: { command: "sh", args: ["-c", "exit 3"] }, no: { command: "no-such-program" } };
     await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers }) }, async ({ run }) => {

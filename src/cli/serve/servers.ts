@@ -33,7 +33,7 @@ const keptWords = 4_096;
 export type Served = ServerConfig & Pick<ServerNotes, "approved" | "idempotent" | "pins"> & {
   /** Gives an error of it as the command tells it: with where to sign in, and what a late program has said. Never rejects. */
   readonly advise?: (error: unknown) => Promise<unknown>;
-  /** Says that it is connected: what its program has said until then is no reason of anything later. */
+  /** Says that it is connected: it is a server, whatever else is in its output. */
   readonly onConnected?: () => void;
 };
 
@@ -192,16 +192,21 @@ async function configOf(
   if (typeof target !== "string") {
     let words = "";
     let stray: string | undefined;
+    let isConnected = false;
     const onStderr = (line: string): void => void (words = `${words}${line}\n`.slice(-keptWords));
     const logger: Logger = ({ fields }) => {
-      if (typeof fields?.line === "string") stray ??= fields.line;
+      if (!isConnected && typeof fields?.line === "string") stray ??= fields.line;
     };
-    const onConnected = (): void => void (stray = undefined);
+    const onConnected = (): void => {
+      isConnected = true;
+      stray = undefined;
+    };
     const advise = (error: unknown): Promise<unknown> => {
       const advised = strayError(lateError(error, words), stray);
       // It is started anew, and speaks for itself then.
       words = "";
       stray = undefined;
+      isConnected = false;
       return Promise.resolve(advised);
     };
     return { ...settings, ...target, onStderr, logger, onConnected, advise };
