@@ -31,7 +31,7 @@ export async function requireToken(path: string): Promise<(request: Request) => 
       if (isTold) return;
       isTold = true;
       // Nobody who calls waits for who reads that.
-      void writeWarning(`${(error as Error).message}; until then the token that was in it is good`);
+      void writeWarning(`${(error as Error).message}; until it holds another, the last token that it held is good`);
     }
   };
   return async (request) => {
