@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Redactor } from "../../egress/redact.ts";
 import { readUrl } from "../../egress/url.ts";
 import { connect } from "../../entry/local.ts";
 import type { Hub } from "../../hub/hub.ts";
@@ -45,19 +46,25 @@ export async function openHeardHub(
 export async function loadHeardHub(line: CommandLine, servers: ReadonlyMap<string, ServerConfig>): Promise<OpenHub> {
   // Whoever takes secrets out of a server's texts says whose they are.
   const names = new Map(Array.from(servers, ([name, { redact }]) => [redact, name]));
-  const redactors = new Map<string, Set<(text: string) => string>>();
-  const hear = hearWire(
-    line,
-    (text, server = "") => [...redactors.get(server) ?? []].reduce((shown, redact) => redact(shown), text),
-  );
+  const added = new Map<string, Redactor>();
+  const hear = hearWire(line, (text, server = "") => {
+    const shown = servers.get(server)?.redact?.(text) ?? text;
+    return added.get(server)?.redact(shown) ?? shown;
+  });
   if (!hear) return await loadBoundHub();
   const ports = await runtimePorts();
   const begin = performance.now();
   return await createOpenHub(async (target, given) => {
     const place = typeof target === "object" && "target" in target ? target.target : target;
-    const server = (given.redact && names.get(given.redact)) ?? placeName(place);
-    const known = redactors.get(server) ?? new Set();
-    redactors.set(server, given.redact ? known.add(given.redact) : known);
+    const name = given.redact && names.get(given.redact);
+    const server = name ?? placeName(place);
+    if (name === undefined) {
+      const redactor = added.get(server) ?? new Redactor();
+      added.set(server, redactor);
+      for (const value of Object.values(given.headers ?? {})) {
+        for (const part of [value, ...value.split(" ")]) redactor.add(part);
+      }
+    }
     // The time runs from one beginning for all.
     const tell: HearWire = (wire) => hear({ at: Math.round(performance.now() - begin), server, ...without(wire) });
     if (typeof place === "object" && "send" in place) return await connect(tapTransport(place, tell), given);

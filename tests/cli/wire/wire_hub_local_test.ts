@@ -2,8 +2,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { loadHeardHub } from "../../../src/cli/wire/heard_hub.ts";
 import { connect, serveHttp } from "../../../src/entry/local.ts";
 import { createModernServer } from "../../servers/modern.ts";
 import { assertFailure, causeway, program, quote } from "../support.ts";
@@ -91,6 +93,28 @@ describe("the wire of several servers", () => {
       });
     });
   }
+
+  test("a server that no config has goes by its place, without what its own headers say", async () => {
+    await using one = await serveHttp(createModernServer({ token: secrets.one }).fetch, { port: 0 });
+    const { stderr } = process;
+    const { write } = stderr;
+    let told = "";
+    Object.assign(stderr, { write: (text: string, done?: () => void) => (told += text, done?.(), true) });
+    try {
+      const line = { command: "start", words: [], json: false, verbose: true, headers: {} } as const;
+      const openHub = await loadHeardHub(
+        { ...line, timeout: undefined, config: undefined, args: undefined },
+        new Map(),
+      );
+      await using hub = await openHub({});
+      await hub.add("added", { url: `${one.url}/mcp`, headers: { Authorization: `Bearer ${secrets.one}` } });
+      await hub.callTool("added__echo", { text: `it is ${secrets.one}` });
+    } finally {
+      Object.assign(stderr, { write });
+    }
+    assertMatch(told, /^> 127\.0\.0\.1:\d+ \d+ ms .*"it is \[redacted\]"/m);
+    assertNoSecret(told);
+  });
 
   test("a probe is recorded; what uses no server is not, and makes no file", async () => {
     await withServers(async (cwd) => {
