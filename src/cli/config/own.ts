@@ -17,7 +17,7 @@ import { knowSelf } from "../../runtime/stores/lock_owner.ts";
 import type { CommandLine } from "../command_line.ts";
 import { UsageError } from "../failure.ts";
 import { checkFolder, whyNot } from "../read.ts";
-import { ownConfig } from "../target/config.ts";
+import { ownConfig, refuseForeign } from "../target/config.ts";
 import { editJson, putJson } from "./edit.ts";
 
 /** What those that are written are called. */
@@ -54,6 +54,7 @@ export async function openOwn(line: CommandLine): Promise<OwnConfig> {
     );
   }
   await checkFolder(path);
+  if (isHere) await refuseForeign(path);
   const advice = line.config !== undefined
     ? "correct --config"
     : isHere

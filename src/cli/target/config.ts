@@ -85,6 +85,16 @@ export function ownConfig(
   return path?.startsWith("\0") ? undefined : path;
 }
 
+/**
+ * Sees that a config of the working folder may be changed: the new one is this user's, with all that was in it.
+ *
+ * @throws {UsageError} When it is another user's.
+ */
+export async function refuseForeign(path: string): Promise<void> {
+  const file = await readUsual(path);
+  if (file && isForeign(path, file.owners)) throw foreignConfig(path);
+}
+
 /** Whether a config of the working folder is another user's; one's own stands where the person has said. */
 function isForeign(path: string, owners: readonly number[]): boolean {
   return resolve(path) !== ownConfig() && !owners.every((owner) => isTrustedOwner(owner));
