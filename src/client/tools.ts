@@ -121,9 +121,8 @@ export function sift<Item extends { name?: unknown; uri?: unknown }, Result exte
   const kept = (result as Result & Record<string, Item[]>)[key]!.filter((item) => {
     const reason = judge(item);
     if (!reason) return true;
-    const name = item?.name ?? item?.uri;
-    // Not each object can be made a text.
-    const fields = { name: typeof name === "object" ? "" : String(name), reason };
+    const name = item?.name || item?.uri;
+    const fields = { name: typeof name === "string" ? name : "", reason };
     logger?.({ level: "warning", message: `Dropped from ${key}`, fields });
     return !rejected.push(fields);
   });

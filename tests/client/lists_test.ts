@@ -169,8 +169,8 @@ describe("lists that come in pages", () => {
     assertEquals(resources.map(({ name }) => name), ["a", "b"]);
     assertEquals(rejected, [
       { name: "note://a", reason: '"name" is missing: expected a string' },
-      { name: "undefined", reason: '"resources[0]" is null: expected an object' },
-      { name: "5", reason: '"name" is a number: expected a string' },
+      { name: "", reason: '"resources[0]" is null: expected an object' },
+      { name: "", reason: '"name" is a number: expected a string' },
     ]);
     assertEquals(
       logged,
@@ -242,8 +242,8 @@ describe("what a result may be", () => {
     const { tools, rejected } = await client.listTools();
     assertEquals(tools as unknown, [good]);
     assertEquals(rejected, [
-      { name: "undefined", reason: '"name" is missing: expected a string' },
-      { name: "undefined", reason: "it is no object" },
+      { name: "", reason: '"name" is missing: expected a string' },
+      { name: "", reason: "it is no object" },
       { name: "bare", reason: '"inputSchema" is missing: expected an object' },
     ]);
   });

@@ -171,8 +171,7 @@ export class LegacyStream implements LegacyListening {
     });
     if (again) return;
     // Who listens again opens it again, and takes it for one that may not be there.
-    this.#wasOpen = undefined;
-    this.#opening = undefined;
+    this.#wasOpen = this.#opening = undefined;
     this.lost(reason);
   }
 

@@ -117,7 +117,11 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     const _meta = this.meta();
     return new Promise((resolve, reject) => {
       this.parts.transport.send(
-        { jsonrpc: "2.0", method, params: _meta ? { ...params, _meta: { ...params._meta as JsonObject, ..._meta } } : params },
+        {
+          jsonrpc: "2.0",
+          method,
+          params: _meta ? { ...params, _meta: { ...params._meta as JsonObject, ..._meta } } : params,
+        },
         { message() {}, end: (reason) => reason ? reject(reason) : resolve() },
         this.dress(method, params),
       );

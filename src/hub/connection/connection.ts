@@ -171,7 +171,7 @@ export class Connection {
     } finally {
       this.#limiter.release();
       // A call that was to show whether it is back did not, and no other one does.
-      if (!this.#limiter.active && this.#state !== "connected" && this.#isInUse) this.#pause("refused");
+      if (this.#state === "connecting" && !this.#attempt && !this.#limiter.active) this.#pause("refused");
     }
   }
 

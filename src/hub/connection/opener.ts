@@ -95,8 +95,8 @@ export class Opener {
   #connect(known: CatalogServer, signal: AbortSignal, left: () => number): Promise<Client> {
     const { name, config, list, ended } = this.#parts;
     const { connect, shared, emit, auth } = this.#host;
-    const { url, auth: own } = config as Partial<RemoteServer>;
-    this.#auth = url ? own ?? auth(name) : undefined;
+    const remote = config as RemoteServer;
+    this.#auth = remote.url ? remote.auth ?? auth(name) : undefined;
     const [target, options] = argumentsOf({
       name,
       config,

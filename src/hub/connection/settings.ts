@@ -73,10 +73,9 @@ export function argumentsOf({ name, config, shared, known, ...reach }: Reach): C
     return [typeof transport === "function" ? transport() : transport, options];
   }
   if (command) return [config as LocalServer, options];
-  const target = String(url);
   options.auth = reach.auth;
   // A session is gone on with where it was begun, and nowhere else.
-  return [snapshot?.target === target ? { ...snapshot, tools: [...known.tools] } : target, options];
+  return [snapshot?.target === `${url}` ? { ...snapshot, tools: [...known.tools] } : `${url}`, options];
 }
 
 /** Handlers that are told the name which the server has in the hub. */

@@ -87,7 +87,10 @@ export interface ListResult extends Result, CacheHints {
   nextCursor?: Cursor;
   /** Set by this library when a cap ended the walk before the list did: what was gathered is here. */
   truncated?: "pages" | "items" | "time" | "bytes";
-  /** Set by this library: what was left out, with the reason (no such item, a tool's name that stands twice, an invalid `x-mcp-header`). */
+  /**
+   * Set by this library: what was left out, with the reason (no such item, a tool's name that stands twice, an invalid `x-mcp-header`).
+   * Its name is its URI where it has no name, and empty where it has neither.
+   */
   rejected?: { name: string; reason: string }[];
 }
 
