@@ -112,7 +112,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 36_141,
+    today: 36_149,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

@@ -108,7 +108,7 @@ export class Hub implements HubLike, AsyncDisposable {
     }
     const stored = catalog?.servers.find((server) => server.name === name);
     const known: CatalogServer = stored ??
-      { name, listedAt: 0, tools: [], resources: [], templates: [], prompts: [] };
+      { name, tools: [], resources: [], templates: [], prompts: [], listedAt: 0 };
     const connection = new Connection(name, config, known, this.#host);
     this.#connections.set(name, connection);
     this.#view = this.#view.with(connection.known);

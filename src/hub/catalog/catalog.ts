@@ -106,7 +106,7 @@ export class View implements CatalogView {
   #templates?: readonly CatalogTemplate[];
   #prompts?: readonly CatalogPrompt[];
 
-  constructor(servers: readonly CatalogServer[], before?: Index) {
+  constructor(servers: Iterable<CatalogServer>, before?: Index) {
     this.servers = [...servers];
     this.#before = before;
   }
@@ -149,10 +149,9 @@ export class View implements CatalogView {
   }
 
   with(server: CatalogServer): View {
-    const servers = [...this.servers];
-    const at = servers.findIndex(({ name }) => name === server.name);
-    servers.splice(at < 0 ? servers.length : at, 1, server);
-    return new View(servers, this.#index ?? this.#before);
+    // One that is there keeps its place.
+    const servers = new Map([...this.servers, server].map((one) => [one.name, one]));
+    return new View(servers.values(), this.#index ?? this.#before);
   }
 
   without(name: string): View {

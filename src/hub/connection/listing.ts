@@ -25,15 +25,17 @@ export interface ListingParts {
  * Lists parts of what a server has.
  *
  * @param timeout Milliseconds that each list may take.
+ * @param missed Called when the server answers the list of tools with an error.
  * @returns What is known now.
  * @throws {McpError} When the tools cannot be listed, and that is not the server's own word.
  */
 export async function list(
   client: Client,
   known: CatalogServer,
-  parts: Iterable<CatalogPart>,
+  parts: readonly CatalogPart[],
   timeout: number,
   { clock, keeps, failed }: ListingParts,
+  missed: () => void,
 ): Promise<CatalogServer> {
   const listedAt = clock.now();
   const { capabilities = {}, instructions } = client.info ?? {};
@@ -43,17 +45,21 @@ export async function list(
     templates: async () => (await client.listResourceTemplates({ timeout })).resourceTemplates,
     prompts: async () => (await client.listPrompts({ timeout })).prompts,
   };
-  const listed = await Promise.all(Array.from(parts, async (part) => {
+  const listed = await Promise.all(parts.map(async (part) => {
     try {
       // Templates come with resources, and many servers have none of them.
       return { [part]: capabilities[part === "templates" ? "resources" : part] ? await lists[part]() : [] };
     } catch (error) {
-      if (part === "tools" && (error as { delivery?: unknown }).delivery !== "answered") throw error;
-      if (!(error instanceof MethodNotFoundError)) failed(error);
+      if (error instanceof MethodNotFoundError) return {};
+      if (part === "tools") {
+        if ((error as { delivery?: unknown }).delivery !== "answered") throw error;
+        missed();
+      }
+      failed(error);
       return {};
     }
   }));
-  return Object.assign({}, known, { listedAt, capabilities, instructions }, ...listed);
+  return Object.assign({}, known, { capabilities, listedAt, instructions }, ...listed);
 }
 
 /** Whether the name of a tool passes a filter. */

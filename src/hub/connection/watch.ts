@@ -114,11 +114,14 @@ export class Watch {
     await all;
   }
 
-  async #list(client: Client, timeout: number, parts: Iterable<CatalogPart>): Promise<void> {
+  async #list(client: Client, timeout: number, parts: readonly CatalogPart[]): Promise<void> {
     const { clock, known, learned, emit } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
-    const server = await list(client, before, parts, timeout, this.#parts);
+    const server = await list(client, before, parts, timeout, this.#parts, () => {
+      // Nobody calls a server that has no tools.
+      if (this.#parts.breaker.isCalm) this.#touch(["tools"], longestPause);
+    });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
     this.#pause = Math.min(this.#pause * 2, longestPause);

@@ -1,0 +1,91 @@
+/** A server that answers a list with an error: the list of tools is asked for again. */
+import { describe, test } from "node:test";
+import { assertEquals } from "@std/assert";
+import { memoryFetch } from "../../servers/memory_fetch.ts";
+import { VirtualClock } from "../../support/virtual_clock.ts";
+import { urlOf } from "../faulty.ts";
+import { openHub, stateOf } from "../support.ts";
+
+/** A hub with a server whose lists of these methods fail until `mend` is called. */
+async function setUp(failing: readonly string[], code = -32603) {
+  const clock = new VirtualClock();
+  const asked: string[] = [];
+  let isBroken = true;
+  const results: Readonly<Record<string, object>> = {
+    "initialize": {
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: {}, prompts: {} },
+      serverInfo: { name: "shop", version: "1.0.0" },
+    },
+    "tools/list": { tools: [{ name: "buy", inputSchema: { type: "object" } }] },
+    "prompts/list": { prompts: [{ name: "advise" }] },
+  };
+  const serve = async (request: Request): Promise<Response> => {
+    if (request.method !== "POST") return new Response(null, { status: 405 });
+    const { id, method } = await request.json();
+    asked.push(method);
+    if (id === undefined) return new Response(null, { status: 202 });
+    const result = isBroken && failing.includes(method) ? undefined : results[method];
+    const error = { code: method in results ? code : -32601, message: "no database" };
+    return Response.json({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) });
+  };
+  const fetch = memoryFetch({ fetch: serve });
+  const hub = await clock.until(openHub({ shop: { url: urlOf("shop"), fetch } }, { clock }));
+  return {
+    clock,
+    hub,
+    mend: () => isBroken = false,
+    count: (method: string) => asked.filter((one) => one === method).length,
+    names: () => [...hub.tools(), ...hub.prompts()].map(({ name }) => name),
+  };
+}
+
+describe("a list that is answered with an error", () => {
+  test("is asked for again after a minute, where it is that of tools", async () => {
+    const { clock, hub, mend, count, names } = await setUp(["tools/list"]);
+    assertEquals([stateOf(hub, "shop"), names(), hub.status()[0]?.lastError?.message], [
+      "connected",
+      ["advise"],
+      "no database",
+    ]);
+    await clock.advance(61_000);
+    assertEquals([count("tools/list"), count("prompts/list"), names()], [2, 1, ["advise"]]);
+    mend();
+    await clock.advance(61_000);
+    assertEquals([count("tools/list"), count("prompts/list"), names()], [3, 1, ["buy", "advise"]]);
+    await clock.advance(600_000);
+    assertEquals(count("tools/list"), 3);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
+  test("is asked for at once where somebody wants it", async () => {
+    const { clock, hub, mend, count, names } = await setUp(["tools/list"]);
+    mend();
+    await clock.until(hub.retry("shop"));
+    assertEquals(names(), ["buy", "advise"]);
+    await clock.advance(600_000);
+    assertEquals([count("tools/list"), count("prompts/list")], [2, 1]);
+    await clock.until(hub.close());
+  });
+
+  test("is left in peace where it is not that of tools, or there is no such list", async () => {
+    const prompts = await setUp(["prompts/list"]);
+    await prompts.clock.advance(600_000);
+    assertEquals([prompts.count("prompts/list"), prompts.names()], [1, ["buy"]]);
+    await prompts.clock.until(prompts.hub.close());
+    const none = await setUp(["tools/list"], -32601);
+    await none.clock.advance(600_000);
+    assertEquals([none.count("tools/list"), none.names()], [1, ["advise"]]);
+    await none.clock.until(none.hub.close());
+    assertEquals([prompts.clock.waiting, none.clock.waiting], [0, 0]);
+  });
+
+  test("is asked for no more when the hub has closed", async () => {
+    const { clock, hub, count } = await setUp(["tools/list"]);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+    await clock.advance(600_000);
+    assertEquals(count("tools/list"), 1);
+  });
+});
