@@ -25,7 +25,7 @@ export async function callWhile(
 ): Promise<CallToolResult | undefined> {
   const { sent: outer }: SessionRequestOptions = options ?? {};
   let isOther = false;
-  const look = (id: string): void => {
+  const look = (id: number): void => {
     outer?.(id);
     isOther = !isGood(hub.findTool({ server, name }));
     if (isOther) throw new Error("The tool is not what it was");

@@ -41,7 +41,7 @@ export interface StreamHost {
   /** Takes a message that belongs to no request. */
   take(message: JsonRpcMessage): void;
   /** The calls that wait for answers. */
-  all(): { readonly id: string | undefined; message(message: JsonRpcMessage): void }[];
+  all(): { readonly id: number | undefined; message(message: JsonRpcMessage): void }[];
   /** The headers and marks of a message. */
   dress(): SendOptions;
 }

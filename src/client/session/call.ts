@@ -37,7 +37,7 @@ export interface CallSession extends CallHost, Pick<Deadlines, "add" | "clock" |
  */
 export class Call implements Exchange, Expiring {
   /** Set when it is sent. */
-  declare id: string;
+  declare id: number;
   declare readonly request: ClientRequest;
   /** The answer's result. */
   declare readonly result: Promise<JsonObject>;

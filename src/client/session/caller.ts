@@ -26,14 +26,14 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
   declare stream: LegacyListening | undefined;
   declare protected input: LegacyInput | undefined;
   declare readonly parts: SessionParts;
-  readonly #prefix: string;
-  #count = 0;
+  /** The id of the last request. They begin at random, so that no answer to another's fits; some servers take no texts, nor more than 31 bits. */
+  #id: number;
 
   constructor(parts: SessionParts) {
     const { transport, clock, random, timeouts } = parts;
     super(clock, timeouts);
     this.parts = parts;
-    this.#prefix = random.bytes(7).join("") + "-";
+    this.#id = random.bytes(4).reduce((id, byte) => id << 7 ^ byte);
     this.firstWait = transport.kind === "http" ? "headers" : "idle";
     if (transport.kind === "http") return;
     transport.open?.({ message: (message) => this.take(message), end: (reason) => this.stream?.lost(reason) });
@@ -79,12 +79,12 @@ export abstract class Caller extends Deadlines implements Session, CallSession {
     return new Call(call.request, this, this, call).follow(work);
   }
 
-  /** Sends a call's request. Its id is unguessable in front and counted behind. */
+  /** Sends a call's request. */
   #send(call: Call): Call {
     if (call.settled) return call;
     const { transport } = this.parts;
     const { request: { method, params: given, options }, input } = call;
-    const id = call.id = this.#prefix + ++this.#count;
+    const id = call.id = ++this.#id;
     call.known = this.info;
     const { meta, headers, onProgress } = options;
     const progressToken = onProgress || method === "tools/call" ? id : undefined;

@@ -21,7 +21,7 @@ export interface Waiting {
 /** Whatever can run out of time. */
 export interface Expiring extends Waiting {
   /** Undefined until it is sent. */
-  readonly id: string | undefined;
+  readonly id: number | undefined;
   /** By the monotonic clock; Infinity for streams that stay open. */
   readonly expiresAt: number;
   /** That its user was done with a page, while it was under way. */

@@ -68,7 +68,7 @@ export interface SessionRequestOptions extends RequestOptions {
   /** Goes on with a call that stopped for input (modern). */
   resume?: ResumedInput | undefined;
   /** Told of the id, which is the token of its progress too, each time that it is sent. When it throws, it is not sent, and comes to that. */
-  sent?: ((id: string) => void) | undefined;
+  sent?: ((id: number) => void) | undefined;
   /** The result types beside `complete` and `input_required` that are allowed here. */
   resultTypes?: readonly string[] | undefined;
 }

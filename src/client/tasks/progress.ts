@@ -10,7 +10,7 @@ import type { Clock } from "../../ports.ts";
 import { calmly } from "../extras/progress.ts";
 
 /** Who hears of progress, by its token. */
-export type Listeners = Map<string, TaskProgress>;
+export type Listeners = Map<number, TaskProgress>;
 
 /** How many there may be: who never asks how a task has ended is not told of it for ever. */
 const mostListeners = 1_000;
@@ -20,7 +20,7 @@ export class TaskProgress {
   /** What the listener threw: nobody goes on waiting for the task then. */
   error: unknown;
   readonly #listeners: Listeners;
-  readonly #tokens: string[] = [];
+  readonly #tokens: number[] = [];
   readonly #told: Promise<void>;
   #tell!: (progress: Progress) => unknown;
   #over!: () => void;
@@ -38,7 +38,7 @@ export class TaskProgress {
   }
 
   /** What is told under this token is heard: that of the request, or of its repetition. */
-  hear(token: string): void {
+  hear(token: number): void {
     if (this.#last === Infinity) return;
     this.#tokens.push(token);
     this.#listeners.set(token, this);
@@ -64,7 +64,7 @@ export class TaskProgress {
 
 /** Takes any notification. What a listener throws is told to who waits for its task. Never rejects. */
 export async function hear(listeners: Listeners, method: string, params: JsonObject | undefined): Promise<void> {
-  const task = method === "notifications/progress" && listeners.get(params?.progressToken as string);
+  const task = method === "notifications/progress" && listeners.get(params?.progressToken as number);
   if (!task || typeof params?.progress !== "number") return;
   try {
     await task.take(params as JsonObject & Progress);

@@ -100,7 +100,7 @@ class Tasks implements TaskRunner {
     const progress = onProgress && new TaskProgress(this.#listeners, onProgress, this.#host.clock);
     const heard = progress && {
       onProgress: progress.take.bind(progress),
-      sent: (id: string) => (request.sent?.(id), progress.hear(id)),
+      sent: (id: number) => (request.sent?.(id), progress.hear(id)),
     };
     // What becomes a task is called off by tasks/cancel alone, which needs its id (2025-11-25: Cancellation).
     const work = this.#host.request("tools/call", { ...params, task }, { ...request, ...heard });

@@ -33,7 +33,7 @@ describe("causeway --verbose", () => {
     const words = ["call", `${host.url}/mcp`, "echo", "text=say t0p-s3cret-of-all", "--verbose", "--header", header];
     const { code, out, err } = await causeway(words);
     assertEquals([code, out], [0, "say t0p-s3cret-of-all\n"]);
-    assertMatch(err, /^> \d+ ms \{"jsonrpc":"2\.0","id":"[^"]+","method":"server\/discover"/);
+    assertMatch(err, /^> \d+ ms \{"jsonrpc":"2\.0","id":\d+,"method":"server\/discover"/);
     assertMatch(err, /\n< \d+ ms .*"text":"say \[redacted\]"/);
     assertEquals(err.includes("t0p-s3cret"), false);
   });

@@ -9,7 +9,7 @@ echo "started $$" >> "$ledger"
 
 list='"tools":[{"name":"hold","inputSchema":{"type":"object"}},{"name":"echo","inputSchema":{"type":"object"}}]'
 
-answer() { printf '{"jsonrpc":"2.0","id":"%s","result":%s}\n' "$id" "$1"; }
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
 leave_grandchild() {
   sleep 60 &
   echo "grandchild $!" >> "$ledger"
@@ -29,16 +29,16 @@ spoil() {
     close-output) exec 1>&-; sleep 60; exit ;;
     grandchild) leave_grandchild; exit 0 ;;
     grandchild-kill) leave_grandchild; kill -KILL $$ ;;
-    truncated-line) printf '{"jsonrpc":"2.0","id":"%s","result":{"con' "$id"; exit 0 ;;
+    truncated-line) printf '{"jsonrpc":"2.0","id":%s,"result":{"con' "$id"; exit 0 ;;
     silent) return 0 ;;
     deaf) exec sleep 60 ;;
     close-input) exec 0<&-; sleep 60; exit ;;
-    bad-json) printf '{"jsonrpc":"2.0","id":"%s","result":{"con\n' "$id"; return 0 ;;
-    wrong-id) id="nobody asked this"; answer "$result"; return 0 ;;
+    bad-json) printf '{"jsonrpc":"2.0","id":%s,"result":{"con\n' "$id"; return 0 ;;
+    wrong-id) id='"nobody asked this"'; answer "$result"; return 0 ;;
     noise) printf 'Debug: calling echo\n\nDebug: done\n' ;;
     duplicate-answer) answer "$result" ;;
     result-and-error)
-      printf '{"jsonrpc":"2.0","id":"%s","result":%s,"error":{"code":1,"message":"x"}}\n' "$id" "$result"
+      printf '{"jsonrpc":"2.0","id":%s,"result":%s,"error":{"code":1,"message":"x"}}\n' "$id" "$result"
       return 0 ;;
     endless-line) exec tr '\0' x < /dev/zero ;;
     long-line) head -c 4000000 /dev/zero | tr '\0' x; echo; return 0 ;;
@@ -51,14 +51,14 @@ spoil() {
 }
 
 while IFS= read -r line; do
-  id=${line#*\"id\":\"}
-  id=${id%%\"*}
+  id=${line#*\"id\":}
+  id=${id%%[!0-9]*}
   case $line in
     *'"method":"server/discover"'*)
       if [ "$era" = modern ]; then
         answer '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}'
       else
-        printf '{"jsonrpc":"2.0","id":"%s","error":{"code":-32601,"message":"Method not found"}}\n' "$id"
+        printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}\n' "$id"
       fi ;;
     *'"method":"initialize"'*)
       answer '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}' ;;

@@ -23,7 +23,7 @@ export type PipeMessage =
   | "bad-json"
   | "noise"
   | "wrong-id"
-  | "number-id"
+  | "string-id"
   | "list-id"
   | "null-id"
   | "no-id"
@@ -58,7 +58,7 @@ export const pipeMessages: Readonly<Record<PipeMessage, Spoil>> = {
   "bad-json": (answer) => [JSON.stringify(answer).slice(0, -5)],
   "noise": (answer) => ["Listening on port 3000", answer],
   "wrong-id": (answer) => [{ ...answer, id: "nobody asked this" }],
-  "number-id": (answer) => [{ ...answer, id: 1 }],
+  "string-id": (answer, { id }) => [{ ...answer, id: String(id) }],
   "list-id": (answer, { id }) => [{ ...answer, id: [id] }],
   "null-id": (answer) => [{ ...answer, id: null }],
   "no-id": (answer) => [{ ...answer, id: undefined }],

@@ -114,8 +114,8 @@ class MixingChannel implements Channel {
     queueMicrotask(() => {
       for (let index = 0; index < held.length; index++) {
         const answer = held[(index * 7) % held.length] ?? "";
-        this.#receiver?.text(answer.replace(/"id":"[^"]*"/, `"id":${index}`)); // as a server that counts itself
-        this.#receiver?.text(answer.replace(/"id":"([^"]*)"/, '"id":"$1x"'));
+        this.#receiver?.text(answer.replace(/"id":\d+/, `"id":${index}`)); // as a server that counts itself
+        this.#receiver?.text(answer.replace(/"id":(\d+)/, '"id":"$1"'));
         this.#receiver?.text(answer);
         this.#receiver?.text(answer);
       }
