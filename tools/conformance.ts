@@ -11,6 +11,7 @@ import { runClientRole } from "./conformance/client_role.ts";
 import { runGatewayRole } from "./conformance/gateway_role.ts";
 import { isRuntime, type Outcome, runtimes, type Selection } from "./conformance/outcome.ts";
 import { runServerRole } from "./conformance/server_role.ts";
+import { compileSuite } from "./conformance/suite.ts";
 import { root } from "./programs.ts";
 
 const roles = { client: runClientRole, server: runServerRole, gateway: runGatewayRole };
@@ -42,6 +43,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
   };
   const outcomes: Outcome[] = [];
   try {
+    await compileSuite();
     for (const [role, run] of Object.entries(roles)) {
       if (values.role === undefined || values.role === role) outcomes.push(await run(selection));
     }

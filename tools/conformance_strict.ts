@@ -3,10 +3,10 @@
  * a scenario in which the client crashed, hung or did nothing, or in which nothing applied to the server; here each of
  * these fails it, and so does a warning.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { suiteCommand } from "./conformance/suite.ts";
 import { runProcess } from "./process.ts";
-import { bunPath, root } from "./programs.ts";
 
 /** A scenario's verdict. */
 export interface Verdict {
@@ -56,7 +56,6 @@ interface Check {
 
 /** Milliseconds beyond the client's, after which the suite itself is killed. */
 const suiteGrace = 45_000;
-const suite = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
 /** A check that the suite adds by itself: alone it shows nothing. */
 const addedCheck = "wire-schema-valid";
 
@@ -116,13 +115,6 @@ async function judge(
     reasons: [...new Set(reasons)],
     output: ended.output.trim().slice(-4000),
   };
-}
-
-function suiteCommand(): string[] {
-  const bun = bunPath();
-  if (bun === undefined) throw new Error("The conformance suite is run by Bun, and there is no bun on PATH");
-  if (!existsSync(suite)) throw new Error("The conformance suite is not installed: run `bun install`");
-  return [bun, suite];
 }
 
 /** The suite writes its checks to a folder of its own naming, nested for scenarios with a slash in their name. */

@@ -12,8 +12,8 @@ const worker = "tests/conformance/worker.ts";
 /** What stands for the scenarios of extensions: they run at the revision that the suite takes for them. */
 const beyond = "extensions";
 const versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", beyond];
-/** Scenarios at a time. */
-const width = 2;
+/** Scenarios at a time: each waits about half of its time. */
+const width = 4;
 
 /** Runs the matrix of runtimes and revisions, a line per scenario. */
 export async function runClientRole(selection: Selection): Promise<Outcome> {
