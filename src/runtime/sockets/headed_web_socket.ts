@@ -41,7 +41,7 @@ export function openSocketWith(
   const opening = openSocket(url, options, signal, WebSocket);
   // So this is looked at beside it, before who waits hears of it. No runtime gives a code, and the address may have the word, too.
   opening.catch((error) => {
-    const isUntrusted = error instanceof ConnectError && /[a-z:] certificate([ ':]|$)/.test(error.message);
+    const isUntrusted = error instanceof ConnectError && /[a-z:] certificate([ ;':]|$)/.test(error.message);
     if (isUntrusted) error.retryable = false;
   });
   return opening;

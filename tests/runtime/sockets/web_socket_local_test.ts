@@ -185,6 +185,8 @@ describe("openWebSocket", () => {
       ...[
         "invalid peer certificate: UnknownIssuer",
         "Hostname/IP does not match certificate's altnames: IP: 127.0.0.1",
+        // Node 24
+        "self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca",
       ],
     ];
     assertEquals(await Promise.all(untrusted.map(isRetryable)), untrusted.map(() => false));
