@@ -17,22 +17,22 @@ export function assert(condition: unknown, message?: string): asserts condition 
 
 /** Passes when both are deeply equal; as in std, `0` equals `-0` and an object without a prototype equals a plain one. */
 export function assertEquals<Value>(actual: Value, expected: Value, message?: string): void {
-  strict.deepStrictEqual(levelled(actual), levelled(expected), message);
+  strict.deepStrictEqual(levelled(actual), levelled(expected), ...given(message));
 }
 
 /** Passes when both are not deeply equal, by the meaning of `assertEquals`. */
 export function assertNotEquals<Value>(actual: Value, expected: Value, message?: string): void {
-  strict.notDeepStrictEqual(levelled(actual), levelled(expected), message);
+  strict.notDeepStrictEqual(levelled(actual), levelled(expected), ...given(message));
 }
 
 /** Passes when both are the same value, as `Object.is` sees it. */
 export function assertStrictEquals<Value>(actual: unknown, expected: Value, message?: string): asserts actual is Value {
-  strict.strictEqual(actual, expected, message);
+  strict.strictEqual(actual, expected, ...given(message));
 }
 
 /** Passes when both are not the same value, as `Object.is` sees it. */
 export function assertNotStrictEquals(actual: unknown, expected: unknown, message?: string): void {
-  strict.notStrictEqual(actual, expected, message);
+  strict.notStrictEqual(actual, expected, ...given(message));
 }
 
 /** Runs `run` and returns what it threw; the class and a part of the message are checked when given. */
@@ -178,6 +178,11 @@ export function fail(message?: string): never {
 /** Fails when code is reached that must not be. */
 export function unreachable(reason?: string): never {
   return raise(`unreachable${reason === undefined ? "." : `: ${reason}`}`, undefined, undefined, unreachable);
+}
+
+/** Node 26 takes no message that is undefined. */
+function given(message: string | undefined): [] | [string] {
+  return message === undefined ? [] : [message];
 }
 
 // deno-lint-ignore ban-types
