@@ -1,14 +1,15 @@
 /**
  * `bun run test`: every test in Bun, Deno, Node and workerd. `--only <runtime>` and `--filter <part of a path>` narrow
  * it; `--timeout <seconds>` says when a runtime is killed and counted as failed (default 1000); `--slowest <count>` shows
- * that many files of each runtime, those that took longest.
+ * that many files of each runtime, those that took longest; `--newest-node` takes the newest Node in the place of the one on PATH.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { runSome } from "./process.ts";
 import { root } from "./programs.ts";
+import { newestNodePath } from "./test/newer_node.ts";
 import {
   countLine,
   countOutcomes,
@@ -39,6 +40,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
       filter: { type: "string" },
       timeout: { type: "string", default: "1000" },
       slowest: { type: "string", default: "0" },
+      "newest-node": { type: "boolean", default: false },
     },
   });
   const timeout = Number(values.timeout) * 1000;
@@ -49,6 +51,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
     console.error(names.length === 0 ? "--only takes bun, deno, node or workerd" : "No test file matches");
     return 2;
   }
+  if (values["newest-node"]) await preferNewestNode();
   const scratch = join(root, ".cache", `test-${process.pid}`);
   mkdirSync(scratch, { recursive: true });
   const server = await startTestServer();
@@ -108,6 +111,13 @@ async function runPart(name: RuntimeName, prepared: Promise<void>, options: RunO
     const detail = error instanceof Error ? error.stack ?? error.message : String(error);
     return [{ name: "the run as a whole", status: "failed", detail }];
   }
+}
+
+/** Puts it first on the PATH, for what the tests start too. */
+async function preferNewestNode(): Promise<void> {
+  const node = await newestNodePath();
+  if (node === undefined) throw new Error("The newest Node could not be fetched");
+  process.env["PATH"] = [dirname(node), process.env["PATH"] ?? ""].join(delimiter);
 }
 
 function chooseRuntimes(only: string | undefined): RuntimeName[] {

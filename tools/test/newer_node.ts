@@ -6,7 +6,7 @@ import { runProcess } from "../process.ts";
 import { bunPath, nodePath, root } from "../programs.ts";
 
 const version = "22.19.0";
-const newestVersion = "26.10.0";
+const newestVersion = "26.12.1";
 
 /** The path of a Node from 22.13 on; undefined where there is none and none can be fetched. */
 export async function newerNodePath(): Promise<string | undefined> {
