@@ -7,19 +7,24 @@ import { inEveryWay, type Peer, sent, textOf, url } from "../support.ts";
 
 /** The ids of all requests, in their order. */
 function idsOf(server: Peer): unknown[] {
-  return [...sent(server, "server/discover"), ...sent(server, "initialize"), ...sent(server, "tools/call")].map(({ id }) => id);
+  return [...sent(server, "server/discover"), ...sent(server, "initialize"), ...sent(server, "tools/call")].map((
+    { id },
+  ) => id);
 }
 
 describe("ids of requests", () => {
-  inEveryWay("are whole numbers of 31 bits that go up: some servers take no texts (JSON-RPC 2.0, 4)", async (client, server) => {
-    await client.callTool("echo", { text: "a" });
-    await client.callTool("echo", { text: "b" });
-    const ids = idsOf(server);
-    for (const id of ids) assert(Number.isInteger(id) && Number(id) > 0 && Number(id) < 2 ** 31, `${id}`);
-    const [first, second] = sent(server, "tools/call").map(({ id }) => Number(id));
-    assertEquals(second, Number(first) + 1);
-    assertEquals(new Set(ids).size, ids.length);
-  });
+  inEveryWay(
+    "are whole numbers of 31 bits that go up: some servers take no texts (JSON-RPC 2.0, 4)",
+    async (client, server) => {
+      await client.callTool("echo", { text: "a" });
+      await client.callTool("echo", { text: "b" });
+      const ids = idsOf(server);
+      for (const id of ids) assert(Number.isInteger(id) && Number(id) > 0 && Number(id) < 2 ** 31, `${id}`);
+      const [first, second] = sent(server, "tools/call").map(({ id }) => Number(id));
+      assertEquals(second, Number(first) + 1);
+      assertEquals(new Set(ids).size, ids.length);
+    },
+  );
 
   test("begin elsewhere in each session, so that an answer to another's request fits none", async () => {
     const begun = await Promise.all(Array.from({ length: 4 }, async () => {
@@ -41,7 +46,7 @@ describe("ids of requests", () => {
     }
   });
 
-  test("are compared with their type: \"5\" is no answer to 5 (JSON-RPC 2.0, 5)", async () => {
+  test('are compared with their type: "5" is no answer to 5 (JSON-RPC 2.0, 5)', async () => {
     const server = memoryFetch(createModernServer());
     let isSpoilt = false;
     const fetch: typeof server = async (input, init) => {
