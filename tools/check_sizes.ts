@@ -113,7 +113,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_991,
+    today: 35_989,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

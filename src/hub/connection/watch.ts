@@ -170,17 +170,17 @@ export class Watch {
   /**
    * Lists now what has changed since it was listed, after what is being listed: what is older never comes last.
    *
-   * @param client Default: the one that is listened to.
+   * @param given Where none is listened to.
    */
-  refresh(client?: Client): Promise<void> {
-    return this.#refreshed = this.#refresh(client, this.#refreshed);
+  refresh(given?: Client): Promise<void> {
+    return this.#refreshed = this.#refresh(given, this.#refreshed);
   }
 
   async #refresh(given: Client | undefined, before: Promise<void> | undefined): Promise<void> {
     await before;
     this.#cancel?.();
     this.#cancel = undefined;
-    const client = given ?? this.#client;
+    const client = this.#client ?? given;
     if (!client) return;
     const { breaker } = this.#parts;
     const changed = [...this.#changed].filter((part) => breaker.may() && this.#changed.delete(part));
