@@ -113,7 +113,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_989,
+    today: 35_999,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

@@ -40,10 +40,11 @@ async function setUp(failing: readonly string[], { code = -32603, starting = 0, 
     const error = { code: method in results ? code : -32601, message: "no database" };
     return Response.json({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) });
   };
-  const fetch = memoryFetch({ fetch: serve });
-  const hub = await clock.until(openHub({ shop: { url: urlOf("shop"), fetch } }, { clock, ...options }));
+  const config = { shop: { url: urlOf("shop"), fetch: memoryFetch({ fetch: serve }) } };
+  const hub = await clock.until(openHub(config, { clock, ...options }));
   return {
     clock,
+    config,
     hub,
     mend: () => isBroken = false,
     count: (method: string) => asked.filter((one) => one === method).length,
@@ -92,6 +93,22 @@ describe("a list that is answered with an error", () => {
     await clock.until(hub.close());
     assertEquals(clock.waiting, 0);
   });
+
+  for (const starting of [0, 2]) {
+    const when = starting ? ", where its server had not been well before" : "";
+    test(`is in no catalog that is stored: whoever is given that asks for it at once${when}`, async () => {
+      const { clock, hub, mend, config } = await setUp(["tools/list"], { starting });
+      await clock.advance(10_000);
+      const catalog = JSON.parse(JSON.stringify(hub.catalog()));
+      assertEquals([stateOf(hub, "shop"), catalog.servers], ["connected", []]);
+      await clock.until(hub.close());
+      mend();
+      const next = await clock.until(openHub(config, { clock, catalog }));
+      assertEquals(next.tools().map(({ name }) => name), ["buy"]);
+      assertEquals(next.catalog().servers.length, 1);
+      await clock.until(next.close());
+    });
+  }
 
   test("is asked for where somebody wants it, also by a hub that asks for nothing by itself", async () => {
     const { clock, hub, mend, count, names } = await setUp(["tools/list"], { listen: false });
