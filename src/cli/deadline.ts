@@ -4,7 +4,7 @@
  * @module
  */
 import { DeadlineError } from "./failure.ts";
-import { hurry } from "./standard_error.ts";
+import { hurryIn } from "./standard_error.ts";
 
 /**
  * Runs with a signal that ends with the given one, and after so many milliseconds with what `late` makes.
@@ -21,11 +21,8 @@ export async function withDeadline<Result>(
   const pass = (): void => stop.abort(given.reason);
   given.addEventListener("abort", pass);
   if (given.aborted) pass();
-  const end = (): void => {
-    hurry();
-    stop.abort(late(timeout ?? 0));
-  };
-  const timer = timeout === undefined ? undefined : setTimeout(end, timeout);
+  if (timeout !== undefined) hurryIn(timeout);
+  const timer = timeout === undefined ? undefined : setTimeout(() => stop.abort(late(timeout)), timeout);
   try {
     return await run(stop.signal);
   } finally {

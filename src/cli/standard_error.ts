@@ -13,9 +13,11 @@ const waiting = new Set<() => void>();
 /** When all that was said is out. */
 let last: Promise<void> = Promise.resolve();
 let isEnding = false;
+/** What calls {@linkcode hurry} at a time. */
+const timers = new Set<ReturnType<typeof setTimeout>>();
 
 /** From now on nothing is waited for longer than a moment, until {@linkcode forget}. */
-export function hurry(): void {
+function hurry(): void {
   if (isEnding) return;
   isEnding = true;
   for (const hasten of waiting) hasten();
@@ -27,9 +29,16 @@ export function hurryAfter(signal: AbortSignal): void {
   else signal.addEventListener("abort", hurry, { once: true });
 }
 
+/** From so many milliseconds on nothing is waited for longer than a moment, until {@linkcode forget}: also where all is done by then but this. */
+export function hurryIn(milliseconds: number): void {
+  timers.add(setTimeout(hurry, milliseconds));
+}
+
 /** Whoever ended by this signal is done. */
 export function forget(signal: AbortSignal): void {
   signal.removeEventListener("abort", hurry);
+  for (const timer of timers) clearTimeout(timer);
+  timers.clear();
   isEnding = false;
 }
 

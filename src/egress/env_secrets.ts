@@ -7,6 +7,8 @@ import { Redactor } from "./redact.ts";
 
 /** Names of variables whose values are secret. */
 const secretName = /(key|token|secret|passw(or)?d|passphrase|_(auth|pass|pat|pwd))_?\d*$/i;
+/** How many secrets one redactor keeps: a key in PEM has fifty lines. */
+const kept = 200;
 
 /**
  * Takes the secrets of a child's own variables out of what it says, beside those that `redact` knows. Words such as "production" stay:
@@ -19,14 +21,16 @@ export function withoutSecrets(
   // A program without types may name one that is not there.
   const secrets = Object.entries(env ?? {}).filter(([name, value]) => value != null && secretName.test(name));
   if (!secrets[0]) return redact;
-  const redactor = new Redactor();
   // Output is told by lines.
-  for (const [, value] of secrets) {
-    for (const part of [value, ...String(value).split(/\r?\n/)]) redactor.add(String(part));
+  const parts = secrets.flatMap(([, value]) => [String(value), ...String(value).split(/\r?\n/)]);
+  const redactors: Redactor[] = [];
+  for (const [at, part] of parts.entries()) {
+    if (at % kept === 0) redactors.push(new Redactor());
+    redactors.at(-1)?.add(part);
   }
   // They go first: one may be made of what `redact` knows, which would leave its rest.
   return (text) => {
-    const clean = redactor.redact(text);
+    const clean = redactors.reduce((rest, redactor) => redactor.redact(rest), text);
     return redact?.(clean) ?? clean;
   };
 }

@@ -89,7 +89,7 @@ export type ServerState = "disconnected" | "connecting" | "authorizing" | "conne
 export interface CatalogServer {
   /** Its name in the config. */
   readonly name: string;
-  /** When it was listed, in milliseconds since 1970. */
+  /** When its tools were listed, in milliseconds since 1970; 0: they never were. */
   readonly listedAt: number;
   /** Its tools. */
   readonly tools: readonly Tool[];

@@ -227,7 +227,7 @@ function annotate(name: unknown, type: unknown, path: string[] | undefined, foun
 export function lowered(headers?: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name in headers) {
-    if (!/^[\t -\xff]*\s*$/.test(result[name.toLowerCase()] = headers[name] ?? "\0")) {
+    if (!/^[\t -\xff]*[\t-\r ]*$/.test(result[name.toLowerCase()] = headers[name] ?? "\0")) {
       throw new TypeError(`Cannot use the header "${name}": expected a line of Latin-1`);
     }
   }

@@ -73,7 +73,8 @@ export async function statusError(response: Response, server: Replying, session?
   const message = `"${server.label}" answered ${status}${text && ": " + excerpt(text, 200)}`;
   // To a session that they have forgotten many servers say 400, as examples of the official SDKs do, and older ones of Rust 401.
   if (
-    session && /^40(4|0.*(not init|session exp|(id|ing|ive) session)|[01].*session not f)/is.test(status + text)
+    session &&
+    /^40(4|0.*((server|session) not init|session exp|(id|ing|ive) session)|[01].*session not f)/is.test(status + text)
   ) {
     // Its own words may hold the id.
     return new SessionLostError("The session is lost");

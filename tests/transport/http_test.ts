@@ -128,6 +128,8 @@ describe("the HTTP binding", () => {
     ["has a zero", "Bearer hunter2\0y"],
     ["ends with a zero", "Bearer hunter2\0"],
     ["was cut where it was shown", "Bearer hunter2…"],
+    ["ends with a space of another script", "Bearer hunter2\u3000"],
+    ["ends with a mark of the order of bytes", "Bearer hunter2\ufeff"],
   ];
   for (const [what, value] of noHeaders) {
     test(`a header that ${what} is a TypeError that names it and does not tell it`, async () => {

@@ -341,6 +341,12 @@ describe("stdio: standard error", () => {
       "[redacted]!",
     ],
     ["one of several lines is taken out of each", { A_KEY: "begin\r\nhunter2\nend" }, "hunter2!", "[redacted]!"],
+    [
+      "one of very many lines is taken out of each, and those beside it are still",
+      { A_TOKEN: "hunter2", B_KEY: Array.from({ length: 500 }, (_, at) => `line ${at} of it`).join("\n") },
+      "hunter2! line 0 of it! line 499 of it!",
+      "[redacted]! [redacted]! [redacted]!",
+    ],
   ];
   for (const [what, env, said, shown] of oddSecrets) {
     test(`of the values of its own variables ${what}`, async () => {

@@ -54,7 +54,7 @@ export function readParts(options: AgentOptions): AgentParts {
     throw new TypeError('Cannot make an agent: "hub" has no "callTool"');
   }
   // What others call it.
-  if ("maxSteps" in options && options.maxSteps && options.steps === undefined) {
+  if ("maxSteps" in options && options.maxSteps != null && options.steps === undefined) {
     throw new TypeError('Cannot make an agent: "steps" is missing, expected it, not "maxSteps"');
   }
   if (onUnknown !== "ask" && onUnknown !== "tell" && onUnknown !== "fail") {

@@ -6,9 +6,11 @@
 import { unlessAborted } from "../../client/core_client.ts";
 import { Redactor } from "../../egress/redact.ts";
 import type { ServerNotes } from "../../hub/config/mod.ts";
+import { isBroken, origin } from "../../hub/failure.ts";
 import type { Hub } from "../../hub/hub.ts";
 import type { ServerConfig, ServerSettings } from "../../hub/seam.ts";
 import type { Logger } from "../../ports.ts";
+import { McpError } from "../../protocol/errors.ts";
 import { findSignIn, withAdvice } from "../auth/use.ts";
 import type { AuthWorld } from "../auth/oauth.ts";
 import { DeadlineError, UsageError } from "../failure.ts";
@@ -203,10 +205,10 @@ async function configOf(
     };
     const advise = (error: unknown): Promise<unknown> => {
       const advised = strayError(lateError(error, words), stray);
-      // It is started anew, and speaks for itself then.
+      // One that has ended is started anew, and speaks for itself then.
       words = "";
       stray = undefined;
-      isConnected = false;
+      isConnected &&= !(error instanceof McpError && isBroken(origin(error)));
       return Promise.resolve(advised);
     };
     return { ...settings, ...target, onStderr, logger, onConnected, advise };

@@ -141,7 +141,7 @@ export class Connection {
 
   /** Tries to connect, or lists what changed where it is connected; resolves when that has come to something, and never rejects. */
   open(): Promise<void> {
-    if (this.#state === "connected" || this.config.disabled) return this.#watch.refresh();
+    if (this.#state === "connected" || this.config.disabled) return this.#watch.refresh(this.#client);
     this.#cancelTry?.();
     return this.#attempt ??= this.#try();
   }

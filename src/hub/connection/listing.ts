@@ -37,7 +37,6 @@ export async function list(
   { clock, keeps, failed }: ListingParts,
   missed: () => void,
 ): Promise<CatalogServer> {
-  const listedAt = clock.now();
   const { capabilities = {}, instructions } = client.info ?? {};
   const lists = {
     tools: async () => (await client.listTools({ timeout })).tools.filter(keeps),
@@ -46,11 +45,13 @@ export async function list(
     prompts: async () => (await client.listPrompts({ timeout })).prompts,
   };
   const listed = await Promise.all(parts.map(async (part) => {
+    // A server whose tools are not known is not listed: a catalog that is stored leaves it out.
+    const told = part === "tools" && { listedAt: clock.now() };
     try {
       // Templates come with resources, and many servers have none of them.
-      return { [part]: capabilities[part === "templates" ? "resources" : part] ? await lists[part]() : [] };
+      return { [part]: capabilities[part === "templates" ? "resources" : part] ? await lists[part]() : [], ...told };
     } catch (error) {
-      if (error instanceof MethodNotFoundError) return {};
+      if (error instanceof MethodNotFoundError) return told;
       if (part === "tools") {
         if ((error as { delivery?: unknown }).delivery !== "answered") throw error;
         missed();
@@ -59,7 +60,7 @@ export async function list(
       return {};
     }
   }));
-  return Object.assign({}, known, { capabilities, listedAt, instructions }, ...listed);
+  return Object.assign({}, known, { capabilities, instructions }, ...listed);
 }
 
 /** Whether the name of a tool passes a filter. */

@@ -39,6 +39,8 @@ export class Watch {
   #client: Client | undefined;
   #subscription: Subscription | undefined;
   #cancel: (() => void) | undefined;
+  /** When what is to be cancelled comes, by the monotonic clock. */
+  #dueAt = 0;
   #cancelStart: (() => void) | undefined;
   #refreshed: Promise<void> | undefined;
   #listedAt = -Infinity;
@@ -119,8 +121,8 @@ export class Watch {
     const before = known();
     this.#listedAt = clock.monotonic();
     const server = await list(client, before, parts, timeout, this.#parts, () => {
-      // Nobody calls a server that has no tools.
-      if (this.#parts.breaker.isCalm) this.#touch(["tools"], longestPause);
+      // Nobody calls a server that has no tools: one that is not well is asked, too, but seldom.
+      this.#touch(["tools"], this.#parts.breaker.isCalm ? longestPause : 5 * longestPause);
     });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
@@ -156,25 +158,36 @@ export class Watch {
   #touch(parts: readonly CatalogPart[], least: number = debounce): void {
     for (const part of parts) this.#changed.add(part);
     const { clock } = this.#parts;
-    const delay = Math.max(least, this.#listedAt + this.#pause - clock.monotonic());
-    this.#cancel ??= clock.schedule(() => void this.refresh(), delay, { background: true });
+    const now = clock.monotonic();
+    const dueAt = Math.max(now + least, this.#listedAt + this.#pause);
+    // What is to be listed later is listed with what is to be listed sooner.
+    if (this.#cancel && this.#dueAt <= dueAt) return;
+    this.#cancel?.();
+    this.#dueAt = dueAt;
+    this.#cancel = clock.schedule(() => void this.refresh(), dueAt - now, { background: true });
   }
 
-  /** Lists now what has changed since it was listed, after what is being listed: what is older never comes last. */
-  refresh(): Promise<void> {
-    return this.#refreshed = this.#refresh(this.#refreshed);
+  /**
+   * Lists now what has changed since it was listed, after what is being listed: what is older never comes last.
+   *
+   * @param given Where none is listened to.
+   */
+  refresh(given?: Client): Promise<void> {
+    return this.#refreshed = this.#refresh(given, this.#refreshed);
   }
 
-  async #refresh(before: Promise<void> | undefined): Promise<void> {
+  async #refresh(given: Client | undefined, before: Promise<void> | undefined): Promise<void> {
     await before;
     this.#cancel?.();
     this.#cancel = undefined;
+    const client = this.#client ?? given;
+    if (!client) return;
     const { breaker } = this.#parts;
     const changed = [...this.#changed].filter((part) => breaker.may() && this.#changed.delete(part));
     // For the rest the server has not been well for long enough.
     if (this.#changed.size) this.#touch([], longestPause);
     try {
-      if (this.#client && changed[0]) await this.#list(this.#client, this.#parts.timeout, changed);
+      if (changed[0]) await this.#list(client, this.#parts.timeout, changed);
     } catch (error) {
       for (const part of changed) this.#changed.add(part);
       this.#parts.failed(error);

@@ -206,6 +206,7 @@ describe("the session of a handshake server", () => {
       ["gateways", 400, json("Invalid Request: Session not found")],
       ["Elixir", 400, json("No active session")],
       ["many by hand", 400, json("Session expired, please reinitialize")],
+      ["others by hand", 400, json("Session not initialized")],
       ["mcp-go", 400, "Invalid session ID\n"],
       ["streams of the TypeScript SDK's examples", 400, "Invalid or missing session ID"],
       ["older Rust SDKs", 401, "Unauthorized: Session not found"],
@@ -235,20 +236,20 @@ describe("the session of a handshake server", () => {
     assertEquals(legacy.count("initialize"), 1);
   });
 
-  test("any other 400 is an answer: nothing is opened anew, nothing is sent twice", async () => {
-    const legacy = createLegacyServer();
-    const server = front(
-      legacy,
-      ({ method }) =>
-        method === "tools/call"
-          ? new Response(json("Bad Request: the session of the shop is over"), { status: 400 })
-          : undefined,
-    );
-    await using client = await connect(url, { fetch: memoryFetch(server) });
-    const error = await assertRejects(() => client.callTool("echo", { text: "hi" }), McpError);
-    assertEquals([error.delivery, legacy.count("initialize")], ["answered", 1]);
-    assertEquals(server.methods.filter((method) => method === "tools/call").length, 1);
-  });
+  for (const words of ["the session of the shop is over", "database not initialized, call open first"]) {
+    test(`any other 400 is an answer (${words}): nothing is opened anew, nothing is sent twice`, async () => {
+      const legacy = createLegacyServer();
+      const server = front(
+        legacy,
+        ({ method }) =>
+          method === "tools/call" ? new Response(json(`Bad Request: ${words}`), { status: 400 }) : undefined,
+      );
+      await using client = await connect(url, { fetch: memoryFetch(server) });
+      const error = await assertRejects(() => client.callTool("echo", { text: "hi" }), McpError, words);
+      assertEquals([error.delivery, legacy.count("initialize")], ["answered", 1]);
+      assertEquals(server.methods.filter((method) => method === "tools/call").length, 1);
+    });
+  }
 
   test("404 without a session is an ordinary 404", async () => {
     const legacy = createLegacyServer({ sessions: false });

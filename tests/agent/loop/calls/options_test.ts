@@ -11,6 +11,7 @@ test("options that make no sense are refused, each by its name", () => {
     [{}, '"model" has no "stream"'],
     [{ model, steps: 0 }, '"steps" is 0'],
     [{ model, maxSteps: 5 }, '"steps" is missing, expected it, not "maxSteps"'],
+    [{ model, maxSteps: NaN }, '"steps" is missing, expected it, not "maxSteps"'],
     [{ model, temperature: 3 }, '"temperature" is 3'],
     [{ model, temperature: "1" as never }, '"temperature" is 1'],
     [{ model, sampling: { policy: "allow", most: "3" as never } }, '"sampling.most" is "3"'],
