@@ -240,8 +240,9 @@ export class ChannelTransport implements Transport {
       return (this.#owner(message) ?? this.#unsolicited)?.message(message as JsonRpcMessage);
     }
     // An answer that breaks the rules still ends its own request when it names one in flight.
-    const id = isObject(value) && !("method" in value) ? message.id : undefined;
-    const exchange = this.#pending.get(id as RequestId);
+    let id = isObject(value) && !("method" in value) ? message.id : undefined;
+    // Some servers keep all ids as texts.
+    const exchange = this.#pending.get(id as RequestId) ?? (kind && this.#pending.get(id = +(id as RequestId)));
     if (!exchange) return this.#stray(kind ? "strays" : "noise");
     this.#pending.delete(id as RequestId);
     // V8 keeps what was in the tables that a map has had, once one of them is old. Another map, now and then, has none.

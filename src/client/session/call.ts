@@ -139,7 +139,8 @@ export class Call implements Exchange, Expiring {
       return;
     }
     const { id, error, result } = message;
-    if (id !== this.id && id != null) {
+    // Some servers keep all ids as texts.
+    if (id != null && +id !== this.id) {
       this.abort(new ProtocolViolationError("The answer has another id"));
     } else if (error) this.#fail(errorFromAnswer(error));
     else this.#done(result as JsonObject);

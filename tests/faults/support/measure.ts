@@ -17,7 +17,7 @@ export const measuredFaults: readonly (readonly [FaultName, string])[] = [
   ["bad-json", "ProtocolViolationError"],
   ["bad-json-body", "ProtocolViolationError"],
   ["wrong-id", "ProtocolViolationError"],
-  ["string-id", "ProtocolViolationError"],
+  ["string-id", "resolves"],
   ["empty-202", "ProtocolViolationError"],
   ["html-200", "ProtocolViolationError"],
   ["result-and-error", "ProtocolViolationError"],

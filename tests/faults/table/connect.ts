@@ -25,7 +25,7 @@ const noHandshake: Outcome = refused("UnsupportedVersionError");
 /** All rows. An outage is no evidence of an era; only an answer is. */
 export const connectRows: readonly ConnectRow[] = [
   {
-    faults: ["bad-json", "bad-json-body", "wrong-id", "wrong-id-body", "string-id", "null-id", "no-id", "no-jsonrpc"],
+    faults: ["bad-json", "bad-json-body", "wrong-id", "wrong-id-body", "null-id", "no-id", "no-jsonrpc"],
     discover: violation(0),
   },
   {

@@ -12,7 +12,7 @@ export const messageRows: Readonly<Record<MessageFault, HttpRow>> = {
   "bad-json-body": both("11", violation(1)),
   "wrong-id": both("12", violation(1)),
   "wrong-id-body": both("12", violation(1)),
-  "string-id": both("12", violation(1)),
+  "string-id": both("12", right),
   "null-id": both("12", violation(1)),
   "no-id": both("12", violation(1)),
   "no-jsonrpc": both("15", violation(1)),

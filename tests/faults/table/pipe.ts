@@ -27,7 +27,7 @@ export const pipeRows: Readonly<Record<PipeFault, PipeRow>> = {
   "bad-json": all("11", waits),
   "noise": all("11", { ...right, counted: 1 }),
   "wrong-id": all("12", waits),
-  "string-id": all("12", waits),
+  "string-id": all("12", right),
   "list-id": all("12", waits),
   "null-id": all("12", waits),
   "no-id": all("12", waits),
