@@ -113,7 +113,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 36_034,
+    today: 36_051,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",

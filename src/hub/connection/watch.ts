@@ -118,9 +118,10 @@ export class Watch {
     const { clock, known, learned, emit } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
-    const server = await list(client, before, parts, timeout, this.#parts, () => {
-      // Nobody calls a server that has no tools.
-      if (this.#parts.breaker.isCalm) this.#touch(["tools"], longestPause);
+    const server = await list(client, before, parts, timeout, this.#parts, (part) => {
+      this.#changed.add(part);
+      // Nobody calls a server that has no tools; of the rest, what failed at first is asked for again, once.
+      if ((part === "tools" || parts[2]) && this.#parts.breaker.isCalm) this.#touch([], longestPause);
     });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
