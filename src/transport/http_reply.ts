@@ -94,8 +94,7 @@ export class HttpReply {
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) throw await statusError(response, context, this.#session);
-      // A page that is there for all paths is no stream.
-      if (text || isOf(response, eventStream)) this.#exchange?.begin?.();
+      if (text) this.#exchange?.begin?.();
       // Not the session of an answer that nobody waits for any more.
       if (method === "initialize" && !this.#over) {
         const id = response.headers.get("mcp-session-id") || undefined;
@@ -183,6 +182,8 @@ export class HttpReply {
         }, expected JSON or events: ${excerpt(await errorText(response, this.#context), 200)}`,
       );
     }
+    // A page that is there for all paths is no stream.
+    this.#exchange?.begin?.();
     const parser = new SseParser(limits.messageBytes, (data, event) => {
       try {
         if (event === "message") this.#take(data);
