@@ -99,7 +99,7 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 11_143,
+    today: 11_191,
   },
   {
     name: "the same with output checks",
@@ -107,13 +107,13 @@ const budgets: readonly Budget[] = [
     program: oneCheckedCall,
     most: 18_432,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_771 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_870 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 35_999,
+    today: 36_135,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",
@@ -125,7 +125,8 @@ const budgets: readonly Budget[] = [
     name: "the same from parts: HTTP, changes",
     from: "./mod.ts",
     program: oneCallOfParts(""),
-    most: 24_576,
+    // It was 24,576 until lists that fail are asked for again in each case, and a 401 behind a 500 is told with its link.
+    most: 24_630,
   },
   {
     name: "connect and one tool call with OAuth, from src/client",

@@ -71,9 +71,9 @@ export async function overHttp(
     if (status === 400 && /^-3202[01]$/.test(rpcCode as never)) return probe;
     // A legacy server's CORS list may not know the probe's headers: the browser refuses it then, and only "initialize" tells.
     if (!blocked && !isLegacy(error)) throw error;
-    // Where no session opens either, it had broken, or wants to be signed in to.
+    // Where no session opens either, it had broken, or wants to be signed in to: who says how is told.
     return new LegacySession(parts).open().catch((other) => {
-      throw status as number > 499 || status as number === 401 ? error : other;
+      throw /^(401|5)/.test(status as never) && !/auth/.test(other?.code) ? error : other;
     });
   }
 }

@@ -88,9 +88,12 @@ export function classify(value: unknown): MessageKind {
   return answers && method === undefined ? "response" : undefined;
 }
 
-/** The same of what a server sends: some write `params: null` where there are none, so they are taken out. */
+/** The same of what a server sends: some write `params: null` where there are none, and languages without types `[]` for an empty result. */
 export function classifyReceived(value: unknown): MessageKind {
-  if (isObject(value) && value.params === null) delete value.params;
+  if (isObject(value)) {
+    if (value.params === null) delete value.params;
+    if (Array.isArray(value.result) && !value.result.length) value.result = {};
+  }
   return classify(value);
 }
 

@@ -32,6 +32,8 @@ export interface Channel {
    * @throws {McpError} When it cannot be written any more.
    */
   write(messages: readonly string[]): void | Promise<void>;
+  /** Takes its own secrets out of the errors that come, in the place of `auth`. */
+  redact?(text: string): string;
   /** Ends it; resolves when nothing of it is left. Idempotent. */
   close(): Promise<void>;
 }
@@ -246,7 +248,9 @@ export class ChannelTransport implements Transport {
     this.#pending.delete(id as RequestId);
     // V8 keeps what was in the tables that a map has had, once one of them is old. Another map, now and then, has none.
     if (!(++this.#answers % 1_000)) this.#pending = new Map(this.#pending);
-    if (kind) exchange.message(withoutSecrets(message as JsonRpcMessage, this.#auth));
+    const channel = this.#channel;
+    const keeper = channel.redact ? channel as Required<Channel> : this.#auth;
+    if (kind) exchange.message(withoutSecrets(message as JsonRpcMessage, keeper));
     else exchange.end(new ProtocolViolationError("The answer is not a result or an error"));
   }
 

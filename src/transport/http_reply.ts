@@ -94,7 +94,7 @@ export class HttpReply {
       const once = isDeno && !context.fetch.once && text && (method === "tools/call" || !method);
       const response = await this.#fetch(text ? "POST" : asks ? "GET" : "DELETE", once ? new Blob([text]) : text);
       if (!response.ok) throw await statusError(response, context, this.#session);
-      this.#exchange?.begin?.();
+      if (text) this.#exchange?.begin?.();
       // Not the session of an answer that nobody waits for any more.
       if (method === "initialize" && !this.#over) {
         const id = response.headers.get("mcp-session-id") || undefined;
@@ -182,8 +182,15 @@ export class HttpReply {
         }, expected JSON or events: ${excerpt(await errorText(response, this.#context), 200)}`,
       );
     }
+    // A page that is there for all paths is no stream.
+    this.#exchange?.begin?.();
     const parser = new SseParser(limits.messageBytes, (data, event) => {
-      if (event === "message") this.#take(data);
+      try {
+        if (event === "message") this.#take(data);
+      } catch (error) {
+        // Nobody waits for an answer here, and some servers send heartbeats of their own, which are no JSON-RPC.
+        if (!endless || error instanceof LimitExceededError) throw error;
+      }
     });
     let seen = 0;
     let stopLinger: (() => void) | undefined;

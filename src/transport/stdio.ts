@@ -50,7 +50,7 @@ export interface StdioPorts {
   logger?: Logger | undefined;
   /**
    * Takes secrets out of what the process wrote, before any of it gets into an error or a log: beside those of `env`, by the names of
-   * its variables (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASSWORD`).
+   * its variables (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASSWORD`), and passwords within URLs.
    */
   redact?: ((text: string) => string) | undefined;
 }
@@ -165,6 +165,10 @@ class ProcessChannel implements StdioChannel {
     return this.#closing ??= this.#stop();
   }
 
+  redact(text: string): string {
+    return this.#redact?.(text) ?? text;
+  }
+
   stderr(): string {
     return redactWords(this.#stderr.text(), this.#redact);
   }
@@ -191,7 +195,7 @@ class ProcessChannel implements StdioChannel {
   #stray(line: string): void {
     const strays = this.#ports.limits?.strays ?? defaultLimits.strays;
     if (++this.#noise === 1) {
-      const shown = (this.#redact?.(line) ?? line).slice(0, 200);
+      const shown = this.redact(line).slice(0, 200);
       const message = `Skipping output of "${this.label}" that is no message: its logs belong on standard error`;
       this.#ports.logger?.({ level: "warning", message, fields: { server: this.label, line: shown } });
     }

@@ -54,6 +54,15 @@ describe("envelopes", () => {
     assertEquals([{ jsonrpc, method: "a", params: [] }, null].map(classifyReceived), [undefined, undefined]);
   });
 
+  test("what a server sends may have `result: []` where an empty object is meant, as PHP and Zig write it", () => {
+    const answer = { jsonrpc, id: 1, result: [] };
+    assertEquals([classifyReceived(answer), answer as unknown], ["response", { jsonrpc, id: 1, result: {} }]);
+    const others = [[1], [[]], "", "[]", 0, null, false].map((result) => ({ jsonrpc, id: 1, result }));
+    assertEquals(others.map(classifyReceived), others.map(() => undefined));
+    const counted = { jsonrpc, id: 1, result: { length: 0 } };
+    assertEquals([classifyReceived(counted), counted.result.length], ["response", 0]);
+  });
+
   for (const [expected, value, why] of cases) {
     test(`${JSON.stringify(value)} is ${expected ?? "no message"}: ${why}`, () =>
       assertEquals(classify(value), expected));

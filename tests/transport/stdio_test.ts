@@ -308,6 +308,7 @@ describe("stdio: standard error", () => {
   test("values of its own variables are not shown where their names say that they are secret", async () => {
     const env = {
       API_KEY: "k3y-of-ada",
+      API_KEYS: "k3y-of-bob,k3y-of-eve",
       DB_PASSWORD_2: "correct horse",
       NODE_ENV: "production",
       A_TOKEN: "short",
@@ -319,8 +320,8 @@ describe("stdio: standard error", () => {
       redact: (text) => text.replaceAll("ada.example", "***"),
       logger: ({ fields }) => void logged.push(fields?.line),
     }, { env, onStderr: (line) => void lines.push(line) });
-    const line = "ada.example: k3y-of-ada, correct horse, production, short, /home/ada";
-    const shown = "***: [redacted], [redacted], production, short, /home/ada";
+    const line = "ada.example: k3y-of-ada, k3y-of-eve, correct horse, production, short, /home/ada";
+    const shown = "***: [redacted], [redacted], [redacted], production, short, /home/ada";
     say(line + "\n");
     events.errorOutput(new TextEncoder().encode(line + "\n"));
     events.outputEnd();

@@ -20,6 +20,7 @@ export function answerElicitation(
   const handler = mode === "form" ? handlers.elicitation : mode === "url" ? handlers.elicitationUrl : undefined;
   return handler && (async (context) => {
     const { action, content } = await handler(request, context);
+    if (!/^(accept|decline|cancel)$/.test(action)) throw unfit(request, '"action" is not accept, decline or cancel');
     if (action !== "accept" || mode === "url") return { action };
     const filled = withDefaults(request, content ?? {});
     checkAnswer(request, filled, validator);
@@ -29,21 +30,23 @@ export function answerElicitation(
 
 /** What does not fit the form is not sent. A form that cannot be checked is the server's doing: its answer goes out as it is. */
 function checkAnswer(
-  { message, requestedSchema }: ElicitRequest,
+  request: ElicitRequest,
   content: JsonObject,
   validator: SchemaValidator | undefined,
 ): void {
   let validation: Validation | undefined;
   try {
-    validation = validator?.(requestedSchema ?? true)(content);
+    validation = validator?.(request.requestedSchema ?? true)(content);
   } catch {
     return;
   }
   if (!validation || validation.valid) return;
   const [issue] = validation.issues;
-  throw new TypeError(
-    `Cannot send the answer to "${excerpt(String(message), 99)}": "${issue?.path}" ${issue?.message}`,
-  );
+  throw unfit(request, `"${issue?.path}" ${issue?.message}`);
+}
+
+function unfit({ message }: ElicitRequest, why: string): TypeError {
+  return new TypeError(`Cannot send the answer to "${excerpt(String(message), 99)}": ${why}`);
 }
 
 function withDefaults(request: ElicitRequest, content: JsonObject): JsonObject {

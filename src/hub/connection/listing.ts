@@ -25,7 +25,7 @@ export interface ListingParts {
  * Lists parts of what a server has.
  *
  * @param timeout Milliseconds that each list may take.
- * @param missed Called when the server answers the list of tools with an error.
+ * @param missed Called with what could not be listed.
  * @returns What is known now.
  * @throws {McpError} When the tools cannot be listed, and that is not the server's own word.
  */
@@ -35,7 +35,7 @@ export async function list(
   parts: readonly CatalogPart[],
   timeout: number,
   { clock, keeps, failed }: ListingParts,
-  missed: () => void,
+  missed: (part: CatalogPart) => void,
 ): Promise<CatalogServer> {
   const { capabilities = {}, instructions } = client.info ?? {};
   const lists = {
@@ -52,10 +52,8 @@ export async function list(
       return { [part]: capabilities[part === "templates" ? "resources" : part] ? await lists[part]() : [], ...told };
     } catch (error) {
       if (error instanceof MethodNotFoundError) return told;
-      if (part === "tools") {
-        if ((error as { delivery?: unknown }).delivery !== "answered") throw error;
-        missed();
-      }
+      if (part === "tools" && (error as { delivery?: unknown }).delivery !== "answered") throw error;
+      missed(part);
       failed(error);
       return {};
     }

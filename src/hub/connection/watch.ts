@@ -39,8 +39,8 @@ export class Watch {
   #client: Client | undefined;
   #subscription: Subscription | undefined;
   #cancel: (() => void) | undefined;
-  /** When what is to be cancelled comes, by the monotonic clock. */
-  #dueAt = 0;
+  /** When that comes which is to be cancelled, by the monotonic clock. */
+  #dueAt = Infinity;
   #cancelStart: (() => void) | undefined;
   #refreshed: Promise<void> | undefined;
   #listedAt = -Infinity;
@@ -96,7 +96,7 @@ export class Watch {
   stop(): void {
     this.#cancelStart?.();
     this.#cancel?.();
-    this.#cancel = undefined;
+    this.#dueAt = Infinity;
     this.#subscription?.close();
     this.#subscription = undefined;
   }
@@ -120,9 +120,12 @@ export class Watch {
     const { clock, known, learned, emit } = this.#parts;
     const before = known();
     this.#listedAt = clock.monotonic();
-    const server = await list(client, before, parts, timeout, this.#parts, () => {
-      // Nobody calls a server that has no tools: one that is not well is asked, too, but seldom.
-      this.#touch(["tools"], this.#parts.breaker.isCalm ? longestPause : 5 * longestPause);
+    const server = await list(client, before, parts, timeout, this.#parts, (part) => {
+      const { isCalm } = this.#parts.breaker;
+      this.#changed.add(part);
+      // Nobody calls a server that has no tools: one that is not well is asked, too, but seldom. Of the rest, what failed at first is
+      // asked for again, once.
+      if (part === "tools" || (parts[2] && isCalm)) this.#touch([], isCalm ? longestPause : 5 * longestPause);
     });
     const changed = allParts.filter((part) => JSON.stringify(server[part]) !== JSON.stringify(before[part]));
     learned(server);
@@ -161,7 +164,7 @@ export class Watch {
     const now = clock.monotonic();
     const dueAt = Math.max(now + least, this.#listedAt + this.#pause);
     // What is to be listed later is listed with what is to be listed sooner.
-    if (this.#cancel && this.#dueAt <= dueAt) return;
+    if (dueAt >= this.#dueAt) return;
     this.#cancel?.();
     this.#dueAt = dueAt;
     this.#cancel = clock.schedule(() => void this.refresh(), dueAt - now, { background: true });
@@ -179,7 +182,7 @@ export class Watch {
   async #refresh(given: Client | undefined, before: Promise<void> | undefined): Promise<void> {
     await before;
     this.#cancel?.();
-    this.#cancel = undefined;
+    this.#dueAt = Infinity;
     const client = this.#client ?? given;
     if (!client) return;
     const { breaker } = this.#parts;

@@ -95,6 +95,27 @@ describe("a server of a config", () => {
     });
   });
 
+  test("a tool that is not what the pins of its config say is told of, and called since it is named", async () => {
+    const [command, ...args] = program("tests/servers/stdio_server.ts");
+    const some = { command, args, pins: { add: "0".repeat(64) } };
+    await inPlace({ "app/mcp.json": JSON.stringify({ mcpServers: { some } }) }, async ({ root, run }) => {
+      const [changed, unknown] = await Promise.all([
+        run("call", "some", "add", "a=1", "b=2"),
+        run("call", "some", "echo", "text=hi"),
+      ]);
+      const why =
+        /^causeway: warning: the tool "(?:add|echo)" is not as "pins" of its config has it \(([\da-f]{64})\); it is called since you name it\n$/;
+      assertEquals([changed.code, unknown.code], [0, 0]);
+      assertMatch(changed.out, /3/);
+      assertMatch(unknown.err, why);
+      const [, digest = ""] = why.exec(changed.err) ?? [];
+      assertMatch((await run("tasks", "detach", "some", "add", "a=1", "b=2")).err, /is not as "pins"/);
+      const pinned = { mcpServers: { some: { ...some, pins: { add: digest } } } };
+      writeFileSync(join(root, "app/mcp.json"), JSON.stringify(pinned));
+      assertEquals((await run("call", "some", "add", "a=1", "b=2")).err, "");
+    });
+  });
+
   test("what VS Code would ask for is a variable here, and a value that is missing says which", async () => {
     const [command, ...args] = program("tests/servers/stdio_server.ts");
     const config = JSON.stringify({

@@ -58,6 +58,18 @@ describe("forms", () => {
       assertEquals(paramsOf(server, "tools/call").length, 1);
     }, wrongForm));
 
+  const wrongAction = { client: { handlers: { elicitation: () => ({ action: "accepted" as "accept" }) } } };
+
+  test("an answer with an action that there is not, is not sent: modern", () =>
+    withModern(async (client, server) => {
+      const error = await assertRejects(() => client.callTool("ask"), TypeError);
+      assertEquals(
+        error.message,
+        'Cannot send the answer to "Name number 1?": "action" is not accept, decline or cancel',
+      );
+      assertEquals(paramsOf(server, "tools/call").length, 1);
+    }, wrongAction));
+
   test("an answer that does not fit the form is not sent: legacy (C-215)", () =>
     withLegacy(async (client, server) => {
       await client.callTool("ask");

@@ -77,4 +77,43 @@ describe("a GET stream that is refused", () => {
     assertEquals(server.seen.length, asked + 1);
     await clock.until(client.close());
   });
+
+  for (
+    const [type, body] of [["text/html", "<!doctype html><title>The app</title>"], ["application/json", "{}"]] as const
+  ) {
+    test(`by a page that is there for all paths (200, ${type}): there is none, and nobody asks for it again`, async () => {
+      const clock = new VirtualClock();
+      const server = front(
+        createLegacyServer(),
+        ({ httpMethod }) =>
+          httpMethod === "GET" ? new Response(body, { headers: { "content-type": type } }) : undefined,
+      );
+      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+      const stream = client.listen({ tools: true });
+      assertEquals(await clock.until(stream.acknowledged), {});
+      await clock.advance(600_000);
+      assertEquals(server.seen.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
+      await clock.until(client.close());
+    });
+  }
+});
+
+test("what is no JSON-RPC on a GET stream, a server's own heartbeat, is passed over: the stream goes on", async () => {
+  const clock = new VirtualClock();
+  const notice = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+  const events = ['{"type":"heartbeat"}', "ping", "[]", JSON.stringify(notice)].map((data) => `data: ${data}\n\n`);
+  const server = front(createLegacyServer(), ({ httpMethod }) => {
+    if (httpMethod !== "GET") return undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const event of events) controller.enqueue(new TextEncoder().encode(event));
+      },
+    });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  });
+  const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
+  const stream = client.listen({ tools: true });
+  assertEquals(await clock.until(take(stream, 1)), [{ type: "tools" }]);
+  assertEquals(server.seen.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
+  await clock.until(client.close());
 });

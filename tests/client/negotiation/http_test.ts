@@ -1,6 +1,7 @@
 import { describe, test } from "node:test";
 import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import {
+  AuthorizationRequiredError,
   connect,
   ConnectionClosedError,
   HttpStatusError,
@@ -9,6 +10,7 @@ import {
   UnauthorizedError,
   UnsupportedVersionError,
 } from "../../../mod.ts";
+import type { Authorizer } from "../../../mod.ts";
 import type { FetchTarget } from "../../servers/memory_fetch.ts";
 import { memoryFetch } from "../../servers/memory_fetch.ts";
 import { type JsonObject, objectAt } from "../../servers/core/wire.ts";
@@ -289,6 +291,29 @@ describe("a handshake server that answers the question in words of its own", () 
     const error = await assertRejects(() => reach(server, once), HttpStatusError);
     assertEquals(error.status, 500);
     assertEquals(server.methods, ["server/discover", "initialize"]);
+  });
+
+  test("one that breaks at the question and wants a token for its session: that is told", async () => {
+    const challenge = 'Bearer scope="mcp"';
+    const refused = (): Response => new Response("", { status: 401, headers: { "www-authenticate": challenge } });
+    const server = probed(() => new Response("oh", { status: 500 }), front(createLegacyServer(), refused));
+    const error = await assertRejects(() => reach(server, once), UnauthorizedError);
+    assertEquals(error.challenge, challenge);
+  });
+
+  test("one that breaks at the question, and whose session wants a person: the link is told", async () => {
+    const server = probed(() => new Response("oh", { status: 500 }));
+    const pending = { id: "1", server: url, issuer: "https://who.test", scopes: [], expiresAt: 0 };
+    const authorizationUrl = "https://who.test/authorize?state=1";
+    const auth: Authorizer = {
+      wrap: (fetch) => (target, init) => {
+        if (!String(init.body).includes('"initialize"')) return fetch(target, init);
+        return Promise.reject(new AuthorizationRequiredError("Sign in", { authorizationUrl, pending }));
+      },
+      redact: (text) => text,
+    };
+    const error = await assertRejects(() => reach(server, { ...once, auth }), AuthorizationRequiredError);
+    assertEquals(error.authorizationUrl, authorizationUrl);
   });
 });
 

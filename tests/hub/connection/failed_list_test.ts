@@ -121,6 +121,18 @@ describe("a list that is answered with an error", () => {
     assertEquals(clock.waiting, 0);
   });
 
+  test("is asked for again once where it is another one: the server may have begun too early", async () => {
+    const { clock, hub, mend, count, names } = await setUp(["prompts/list"]);
+    assertEquals(names(), ["buy"]);
+    mend();
+    await clock.advance(61_000);
+    assertEquals([count("prompts/list"), count("tools/list"), names()], [2, 1, ["buy", "advise"]]);
+    await clock.advance(600_000);
+    assertEquals(count("prompts/list"), 2);
+    await clock.until(hub.close());
+    assertEquals(clock.waiting, 0);
+  });
+
   for (const [era, create] of Object.entries({ legacy: createLegacyServer, modern: createModernServer })) {
     test(`is asked for as soon as its server tells of a change (${era})`, async () => {
       const clock = new VirtualClock();
@@ -140,16 +152,22 @@ describe("a list that is answered with an error", () => {
     });
   }
 
-  test("is left in peace where it is not that of tools, or there is no such list", async () => {
-    const prompts = await setUp(["prompts/list"]);
-    await prompts.clock.advance(600_000);
-    assertEquals([prompts.count("prompts/list"), prompts.names()], [1, ["buy"]]);
-    await prompts.clock.until(prompts.hub.close());
+  test("is left in peace then, until somebody wants it", async () => {
+    const { clock, hub, mend, count, names } = await setUp(["prompts/list"]);
+    await clock.advance(600_000);
+    assertEquals([count("prompts/list"), count("tools/list"), names()], [2, 1, ["buy"]]);
+    mend();
+    await clock.until(hub.retry("shop"));
+    assertEquals([count("prompts/list"), count("tools/list"), names()], [3, 1, ["buy", "advise"]]);
+    await clock.until(hub.close());
+  });
+
+  test("is left in peace where there is no such list", async () => {
     const none = await setUp(["tools/list"], { code: -32601 });
     await none.clock.advance(600_000);
     assertEquals([none.count("tools/list"), none.names()], [1, ["advise"]]);
     await none.clock.until(none.hub.close());
-    assertEquals([prompts.clock.waiting, none.clock.waiting], [0, 0]);
+    assertEquals(none.clock.waiting, 0);
   });
 
   test("is asked for no more when the hub has closed", async () => {

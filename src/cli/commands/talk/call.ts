@@ -42,7 +42,9 @@ async function call(line: CommandLine, signal: AbortSignal): Promise<number> {
       const warning = tool && checkArguments(tool, args);
       if (warning !== undefined) await writeWarning(warning);
       const { entry } = destination;
-      if (entry?.server.tools) await (await import("./left_out.ts")).warnOfLeftOut(destination, name);
+      if (entry?.server.tools ?? entry?.server.pins) {
+        await (await import("./left_out.ts")).warnOfLeftOut(destination, name, tool);
+      }
       const progress = createProgressLine();
       const idempotent = entry?.server.idempotent?.includes(name) ?? false;
       const result = await client.callTool(name, args, {

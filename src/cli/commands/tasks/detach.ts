@@ -38,7 +38,7 @@ async function detach(line: CommandLine, signal: AbortSignal, world: AuthWorld):
       const args = buildArguments(pieces, tool?.inputSchema);
       const warning = tool && checkArguments(tool, args);
       if (warning !== undefined) await writeWarning(warning);
-      await warnOfLeftOut(destination, name);
+      await warnOfLeftOut(destination, name, tool);
       const handle = await client.callToolTask(name, args, { signal });
       const { taskId } = handle;
       if (taskId === "") {

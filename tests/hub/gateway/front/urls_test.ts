@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { UrlElicitationRequiredError } from "../../../../mod.ts";
 import { McpServer } from "../../../../src/server/mod.ts";
+import { createPipe, turns, until } from "../../../support/clients.ts";
 import { inMemory, open, textOf } from "../support.ts";
 
 const elicitations = [{
@@ -42,6 +43,27 @@ describe("pages that a server of 2025-11-25 wants to be visited (-32042), throug
     );
     assertEquals(errors, [{ elicitations }, "paid"]);
   });
+
+  for (const era of ["legacy", "modern"] as const) {
+    test(`one that can show them is asked in the server's place, and its call goes on when that is done (${era})`, async () => {
+      const pipe = createPipe({ era: "legacy" });
+      await using scene = await open({ bank: { transport: pipe.transport } });
+      const visits: unknown[] = [];
+      const client = await scene.join(era, {
+        handlers: {
+          elicitationUrl: ({ url }) => {
+            visits.push(url);
+            return { action: "accept" };
+          },
+        },
+      });
+      const call = client.callTool("bank__ask_url");
+      await until(() => visits.length === 1);
+      await turns();
+      pipe.server.session.completeElicitation("sign-1");
+      assertEquals([textOf(await call), visits], ["signed", ["https://example.com/sign"]]);
+    });
+  }
 
   test("a modern client, which knows no such code, is told that it cannot be asked", async () => {
     await using scene = await open({ bank: bank().config });
