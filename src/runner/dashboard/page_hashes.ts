@@ -7,7 +7,7 @@
  */
 
 /** Of the script. */
-export const scriptHash: string = "72ef6cb20ce10ba5";
+export const scriptHash: string = "6cee00ed5de7412b";
 
 /** Of the style. */
 export const styleHash: string = "8df9782678b5758f";
