@@ -49,8 +49,8 @@ export interface StdioPorts {
   /** Hears of output that is no message, once per connection, and of its count at the end. */
   logger?: Logger | undefined;
   /**
-   * Takes secrets out of what the process wrote, before any of it gets into an error or a log: beside those of `env`, by the names of
-   * its variables (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASSWORD`), and passwords within URLs.
+   * Takes secrets out of what the process wrote, before any of it gets into an error or a log: beside those of `env` and `args`, by the
+   * names of variables and flags (`…_KEY`, `…_TOKEN`, `…_SECRET`, `…PASSWORD`), and passwords within URLs and connection strings.
    */
   redact?: ((text: string) => string) | undefined;
 }
@@ -122,7 +122,7 @@ class ProcessChannel implements StdioChannel {
     this.#ports = ports;
     this.label = command.command;
     this.#clock = ports.clock ?? systemClock;
-    this.#redact = withoutSecrets(command.env, ports.redact);
+    this.#redact = withoutSecrets(command, ports.redact);
     this.#closeTime = ports.timeouts?.close ?? defaultTimeouts.close;
     const longest = ports.limits?.messageBytes ?? defaultLimits.messageBytes;
     this.#lines = new LineSplitter(longest, (line) => this.#line(line));

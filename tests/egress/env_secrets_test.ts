@@ -42,6 +42,13 @@ describe("the variables of a child process", () => {
     ],
     ["one with a wrong escape is one", { REDIS_URL: "redis://:100%hunter@cache" }, "100%hunter", "[redacted]"],
     [
+      "a key within a connection string is one",
+      { STORE: "DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=aGVsbG8=;" },
+      "no aGVsbG8= of AccountName=shop",
+      "no [redacted] of AccountName=shop",
+    ],
+    ["so is a password there", { DB: "Server=db;User Id=ada;Pwd=hunter2" }, "ada, hunter2", "ada, [redacted]"],
+    [
       "a URL without a password is none",
       { APP_URL: "https://ada@app.test:8080/a:b@c" },
       "https://ada@app.test:8080/a:b@c",
@@ -49,7 +56,52 @@ describe("the variables of a child process", () => {
     ],
   ];
   for (const [what, env, said, shown] of cases) {
-    test(`of their secrets ${what}`, () => assertEquals(withoutSecrets(env, undefined)?.(said) ?? said, shown));
+    test(`of their secrets ${what}`, () => assertEquals(withoutSecrets({ env }, undefined)?.(said) ?? said, shown));
+  }
+
+  const given: [string, string[], string, string][] = [
+    [
+      "a URL, as the server for Postgres takes it",
+      ["-y", "pg", "postgresql://ada:hunter2@db/shop"],
+      "no hunter2",
+      "no [redacted]",
+    ],
+    [
+      "a flag and its value",
+      ["--api-key", "k3y-of-ada", "--port", "8080-tcp"],
+      "k3y-of-ada, 8080-tcp",
+      "[redacted], 8080-tcp",
+    ],
+    ["a flag with its value", ["--access-token=t0k3n", "-db-pass=hunter2"], "t0k3n hunter2", "t0k3n [redacted]"],
+    [
+      "a header, as mcp-remote takes it",
+      ["--header", "Authorization:Bearer t0k3n-of-ada"],
+      "t0k3n-of-ada",
+      "[redacted]",
+    ],
+    ["a header of a key", ["-H", "X-Api-Key: k3y-of-ada"], "no k3y-of-ada", "no [redacted]"],
+    [
+      "a variable",
+      ["env", "API_TOKEN=t0k3n-of-ada", "MODE=production"],
+      "t0k3n-of-ada, production",
+      "[redacted], production",
+    ],
+    [
+      "where a key is, is none",
+      ["--key", "/home/ada/the.key", "--ssl-key=./other.key"],
+      "no /home/ada/the.key",
+      "no /home/ada/the.key",
+    ],
+    [
+      "none",
+      ["--key", "--verbose", "note: it", "a:b=c", "--token"],
+      "--verbose, note: it, a:b=c",
+      "--verbose, note: it, a:b=c",
+    ],
+  ];
+  for (const [what, args, said, shown] of given) {
+    test(`a secret that is an argument is taken out, too: ${what}`, () =>
+      assertEquals(withoutSecrets({ args }, undefined)?.(said) ?? said, shown));
   }
 
   test("its own secrets are not shown in the errors that it answers, and stay in its results", async () => {
