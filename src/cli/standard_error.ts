@@ -13,13 +13,15 @@ const waiting = new Set<() => void>();
 /** When all that was said is out. */
 let last: Promise<void> = Promise.resolve();
 let isEnding = false;
-/** What calls {@linkcode hurry} at a time. */
-const timers = new Set<ReturnType<typeof setTimeout>>();
+/** When {@linkcode hurry} is called of itself where somebody waits then, by the monotonic clock. */
+let endsAt = Infinity;
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** From now on nothing is waited for longer than a moment, until {@linkcode forget}. */
 function hurry(): void {
   if (isEnding) return;
   isEnding = true;
+  look();
   for (const hasten of waiting) hasten();
 }
 
@@ -29,17 +31,26 @@ export function hurryAfter(signal: AbortSignal): void {
   else signal.addEventListener("abort", hurry, { once: true });
 }
 
-/** From so many milliseconds on nothing is waited for longer than a moment, until {@linkcode forget}: also where all is done by then but this. */
+/** In so many milliseconds {@linkcode hurryAfter} comes true without its signal, also where all but this is done by then. */
 export function hurryIn(milliseconds: number): void {
-  timers.add(setTimeout(hurry, milliseconds));
+  endsAt = performance.now() + milliseconds;
+  look();
+}
+
+/** Has a timer as long as somebody waits who may have to be hurried. */
+function look(): void {
+  clearTimeout(timer);
+  timer = waiting.size > 0 && !isEnding && endsAt < Infinity
+    ? setTimeout(hurry, Math.max(0, endsAt - performance.now()))
+    : undefined;
 }
 
 /** Whoever ended by this signal is done. */
 export function forget(signal: AbortSignal): void {
   signal.removeEventListener("abort", hurry);
-  for (const timer of timers) clearTimeout(timer);
-  timers.clear();
+  endsAt = Infinity;
   isEnding = false;
+  look();
 }
 
 /** Writes what is no result. Resolves when it is out, or cannot be written: that has nobody who would hear of it. */
@@ -63,15 +74,17 @@ export function errorsOnTheirWay(): Promise<void> {
 
 function patiently(written: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const hasten = (): void => void (timer = setTimeout(done, moment));
+    let end: ReturnType<typeof setTimeout> | undefined;
+    const hasten = (): void => void (end = setTimeout(done, moment));
     const done = (): void => {
       waiting.delete(hasten);
-      clearTimeout(timer);
+      clearTimeout(end);
+      if (waiting.size === 0) look();
       resolve();
     };
     waiting.add(hasten);
     if (isEnding) hasten();
+    else if (waiting.size === 1) look();
     void written.then(done);
   });
 }
