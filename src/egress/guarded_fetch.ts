@@ -12,6 +12,7 @@ import {
   McpError,
 } from "../protocol/errors.ts";
 import { RedirectRefusedError, TimeoutError } from "../protocol/errors.ts";
+import { withName } from "../protocol/headers.ts";
 import { type Clock, type Fetch, type Resolve, systemClock } from "../ports.ts";
 import { eachChunk } from "./body.ts";
 import { readUrl } from "./url.ts";
@@ -95,11 +96,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     let stopTimer = clock.schedule(() => stopTimer = clock.schedule(end, 0), time);
     const onAbort = () => controller.abort(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const request: RequestInit = {
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
+    const request = {
+      credentials: "omit" as const,
+      referrerPolicy: "no-referrer" as const,
       ...rest,
-      redirect: "manual",
+      headers: withName(rest.headers),
+      redirect: "manual" as const,
       signal: controller.signal,
     };
     try {
@@ -127,7 +129,7 @@ type Route = Pick<GuardedFetchOptions, "fetch" | "resolve"> & {
   signal: AbortSignal;
 };
 
-async function follow(url: string, init: RequestInit, route: Route): Promise<FetchedDocument> {
+async function follow(url: string, init: RequestInit & { headers: Headers }, route: Route): Promise<FetchedDocument> {
   const mostRedirects = 3;
   for (let hops = 0;; hops++) {
     const from = await admit(url, route);
@@ -150,7 +152,7 @@ async function follow(url: string, init: RequestInit, route: Route): Promise<Fet
           },
         );
       }
-      if (target.origin !== from.origin) init.headers = harmless(init.headers);
+      if (target.origin !== from.origin) strip(init.headers);
       url = target.href;
     } finally {
       response.body?.cancel().catch(() => {});
@@ -220,13 +222,11 @@ function nextHop(from: URL, { status, headers }: Response, { method = "GET", bod
   return body instanceof ReadableStream ? "a streamed body cannot be sent again" : target;
 }
 
-/** The headers that may go to an origin for which they were not meant. */
-function harmless(headers: RequestInit["headers"]): Headers {
-  const kept = new Headers();
-  new Headers(headers).forEach((value, name) => {
-    if (/^(accept|accept-language|user-agent|mcp-protocol-version)$/.test(name)) kept.set(name, value);
-  });
-  return kept;
+/** Takes out what may not go to an origin for which it was not meant. */
+function strip(headers: Headers): void {
+  for (const [name] of [...headers]) {
+    if (!/^(accept|accept-language|user-agent|mcp-protocol-version)$/.test(name)) headers.delete(name);
+  }
 }
 
 async function readBytes(response: Response, { limit, signal }: Route): Promise<Uint8Array> {
