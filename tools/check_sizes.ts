@@ -99,7 +99,7 @@ const budgets: readonly Budget[] = [
     from: "./src/client/mod.ts",
     program: oneCall,
     most: 10_240,
-    today: 11_191,
+    today: 11_213,
   },
   {
     name: "the same with output checks",
@@ -107,13 +107,13 @@ const budgets: readonly Budget[] = [
     program: oneCheckedCall,
     most: 18_432,
   },
-  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_870 },
+  { name: "connect and one tool call, from mod.ts", from: "./mod.ts", program: oneCall, most: 18_432, today: 28_897 },
   {
     name: "openHub and one tool call",
     from: "./mod.ts",
     program: oneHubCall,
     most: 24_576,
-    today: 36_135,
+    today: 36_157,
   },
   {
     name: "the same from parts: HTTP, changes, output checks",
@@ -126,7 +126,7 @@ const budgets: readonly Budget[] = [
     from: "./mod.ts",
     program: oneCallOfParts(""),
     // It was 24,576 until lists that fail are asked for again in each case, and a 401 behind a 500 is told with its link.
-    most: 24_630,
+    most: 24_653,
   },
   {
     name: "connect and one tool call with OAuth, from src/client",

@@ -183,13 +183,14 @@ function checkServer(server: string | URL): URL {
   // A WebSocket is opened with the token of the same address.
   const address = String(server).replace(/^ws/i, "http");
   const url = readUrl(address);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+  // A user name and a password would stand before an "@".
+  if (!/^https?:\/\/[^/@]+\//.test(url?.href as string)) {
     throw new TypeError(
-      `Cannot sign in to "${urlWithoutQuery(server)}": expected an absolute http: or https: URL without a user name`,
+      `Cannot sign in to "${urlWithoutQuery(server)}": expected an http: or https: URL without a user name`,
     );
   }
-  url.hash = "";
-  return url;
+  url!.hash = "";
+  return url!;
 }
 
 function statusOf(

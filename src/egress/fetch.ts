@@ -10,7 +10,8 @@ import { urlWithoutQuery } from "./redact.ts";
 import { readUrl } from "./url.ts";
 
 /**
- * Sends one request and follows only what keeps its meaning and its origin: 307 and 308 to the same origin, three at most.
+ * Sends one request and follows only what keeps its meaning and its origin: 307 and 308 to the same origin, three at most. Where one
+ * leads from https to http on the same host and port, https is asked.
  *
  * @param fetch The port that sends it.
  * @param url An address that the operator gave.
@@ -41,8 +42,10 @@ export async function egressFetch(
   if (status && (status < 301 || status > 308 || status === 304)) return response;
   discard(response);
   const location = response.headers.get("location");
-  const target = location ? readUrl(location, url) : undefined;
-  if (status < 307 || target?.origin !== new URL(url).origin || hops === mostRedirects) {
+  const { origin, protocol } = new URL(url);
+  // A server behind a proxy that ends TLS often names its own address without: it is the same place, asked as before.
+  const target = location ? readUrl(location.replace(/^http:/i, protocol), url) : undefined;
+  if (status < 307 || target?.origin !== origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
       `Cannot follow ${status ? status + " to" : "a redirect of"} "${
         redact(urlWithoutQuery(target || location || url))

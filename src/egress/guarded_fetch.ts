@@ -215,7 +215,7 @@ function nextHop(from: URL, { status, headers }: Response, { method = "GET", bod
   if (from.protocol === "https:" && target.protocol === "http:") return "it leads from https to http";
   if (/^(GET|HEAD)$/i.test(method)) return target;
   if (status < 307 || target.origin !== from.origin) {
-    return `${method} follows only 307 and 308 to the same origin`;
+    return `${method} follows only 307 or 308 to the same origin`;
   }
   return body instanceof ReadableStream ? "a streamed body cannot be sent again" : target;
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { fillIn, workersLimits } from "../protocol/limits.ts";
-import { openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
+import { namedFetch, openWebSocket, upgradeWorkers } from "../runtime/workers.ts";
 import { IsolateClient } from "../client/extras/isolate_client.ts";
 import { webFilled } from "./connect.ts";
 import type { Connect } from "./connect.ts";
@@ -74,6 +74,7 @@ export const withWebSocket: WithWebSocket = /* @__PURE__ */ createWithWebSocket(
 function createIsolateConnect(): Connect {
   return async (target, given = {}) => {
     const limits = fillIn(workersLimits, given.limits);
-    return await connectTarget(target, webFilled({ openWebSocket, ...given, limits }), IsolateClient);
+    const options = webFilled({ fetch: namedFetch, openWebSocket, ...given, limits });
+    return await connectTarget(target, options, IsolateClient);
   };
 }

@@ -50,7 +50,7 @@ export interface NodeFetch {
 }
 
 /**
- * Makes a `fetch` over Node's HTTP client. Redirects are never followed, headers are sent as given, a reply in gzip,
+ * Makes a `fetch` over Node's HTTP client. Redirects are never followed, headers are sent as given (and `user-agent: node` where none is), a reply in gzip,
  * deflate or br is unpacked while it is read, and idle connections do not keep the process alive. No HTTP/2; a proxy where Node
  * itself takes one (`NODE_USE_ENV_PROXY=1`, from 24.5 on).
  *
@@ -74,6 +74,8 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
         throw new TypeError(`Cannot fetch "${url.protocol}": use http or https`);
       }
       const headers = readHeaders(init.headers);
+      // As Node's own fetch does: many a firewall lets nobody in without a name.
+      if (!headers.has("user-agent")) headers.set("user-agent", "node");
       const body = bodyOf(init.body, headers);
       const options = {
         agent: isSecure ? secure : plain,

@@ -3,10 +3,14 @@
  *
  * @module
  */
-import type { OpenWebSocket, WebSocketLike } from "../ports.ts";
+import type { Fetch, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
+import { withName } from "../protocol/headers.ts";
 import { subprotocol } from "../protocol/web_socket.ts";
+
+/** The runtime's own `fetch`, with a name. */
+export const namedFetch: Fetch = (url, init) => fetch(url, { ...init, headers: withName(init.headers) });
 
 /** A WebSocket that came out of a `fetch`. */
 interface AcceptableWebSocket extends WebSocketLike {
@@ -19,7 +23,7 @@ interface AcceptableWebSocket extends WebSocketLike {
  * @throws {ConnectError} When no connection comes about or the server does not upgrade.
  */
 export const openWebSocket: OpenWebSocket = async (url, { protocols, headers, signal }) => {
-  const all = new Headers(headers);
+  const all = withName(headers);
   all.set("Upgrade", "websocket");
   if (protocols.length > 0) all.set("Sec-WebSocket-Protocol", protocols.join(", "));
   const failed = (detail: string, cause?: unknown) =>

@@ -194,6 +194,30 @@ describe("the HTTP binding", () => {
     });
   }
 
+  test("a redirect to the same host without TLS is followed with it: servers behind a proxy that ends TLS know of none", async () => {
+    const server = createModernServer();
+    const hops = front(server, ({ url }) => {
+      const location = "http://fake.test/mcp/";
+      return url.endsWith("/mcp") ? new Response(null, { status: 307, headers: { location } }) : undefined;
+    });
+    const headers = { Authorization: "Bearer x" };
+    await using client = await connect("https://fake.test/mcp", { fetch: memoryFetch(hops), headers });
+    assertEquals(textOf(await client.callTool("echo", { text: "hi" })), "hi");
+    assertEquals(server.log.map(({ url }) => url), ["https://fake.test/mcp/", "https://fake.test/mcp/"]);
+  });
+
+  for (const location of ["http://fake.test:8080/mcp/", "http://fake.test:443/mcp/", "http://other.test/mcp/"]) {
+    test(`and none elsewhere: ${location}`, async () => {
+      const server = front(nobody, () => new Response(null, { status: 307, headers: { location } }));
+      await assertRejects(
+        () => connect("https://fake.test/mcp", { fetch: memoryFetch(server), retry: { attempts: 1 } }),
+        RedirectRefusedError,
+        `Cannot follow 307 to "${location}"`,
+      );
+      assertEquals(server.seen.map(({ url }) => url), ["https://fake.test/mcp"]);
+    });
+  }
+
   const refused: [string, number, string][] = [
     ["to another origin", 307, "http://other.test/mcp"],
     ["to another port", 308, "http://fake.test:8080/mcp"],

@@ -19,7 +19,7 @@ import { fillLimits, type ModelLimits } from "./wire/body.ts";
 import { notUnderstood } from "./wire/failure.ts";
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { callIdsOf } from "./wire/tool_calls.ts";
-import { createSoundTools, rulesOf, type SoundTools, tellLeftOut } from "./wire/tools.ts";
+import { createSoundTools, rulesOf, rulesOfModel, type SoundTools, tellLeftOut } from "./wire/tools.ts";
 
 export type { AiSdkLanguageModel } from "./ai_sdk/types.ts";
 
@@ -94,7 +94,8 @@ class AiSdkModel implements LanguageModel {
     this.#logger = createSafeLogger(options.logger);
     this.#limits = fillLimits(options.limits);
     this.#timeouts = fillTimeouts(options.timeouts);
-    this.#soundTools = createSoundTools(rulesOf(model.provider), tellLeftOut(options.logger, this.id));
+    const rules = { ...rulesOf(model.provider), ...rulesOfModel(`${model.provider} ${this.id}`) };
+    this.#soundTools = createSoundTools(rules, tellLeftOut(options.logger, this.id));
   }
 
   stream(

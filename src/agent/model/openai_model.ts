@@ -20,7 +20,7 @@ import { againOf, type FailureOptions, faultError, faultIn, notUnderstood, retry
 import { fillTimeouts, type ModelTimeouts, type Patience } from "./wire/patience.ts";
 import { completionFormat, completionMessages, completionSettings, completionTools } from "./wire/request.ts";
 import { callIdsOf } from "./wire/tool_calls.ts";
-import { createSoundTools, type SoundTools, tellLeftOut } from "./wire/tools.ts";
+import { createSoundTools, rulesOfModel, type SoundTools, tellLeftOut } from "./wire/tools.ts";
 
 /** Options of {@linkcode openAiModel}. */
 export interface OpenAiModelOptions {
@@ -109,7 +109,8 @@ class OpenAiModel implements LanguageModel {
     this.#options = options;
     this.#limits = fillLimits(options.limits);
     this.#timeouts = fillTimeouts(options.timeouts);
-    this.#soundTools = createSoundTools(openAiRules, tellLeftOut(options.logger, model));
+    const rules = { ...openAiRules, ...rulesOfModel(`${url.hostname} ${model}`) };
+    this.#soundTools = createSoundTools(rules, tellLeftOut(options.logger, model));
   }
 
   stream(

@@ -55,6 +55,8 @@ export interface ToolRules {
   readonly descriptionLimit?: number;
   /** What names of properties have to look like. */
   readonly propertyName?: RegExp;
+  /** Changes a schema to what it takes. */
+  readonly fit?: (schema: JsonObject) => void;
 }
 
 /**

@@ -15,8 +15,10 @@ export function nodeWebSocketOf(Base: typeof WebSocket): WebSocketClass {
   class Socket extends Base {
     constructor(url: string, options: unknown) {
       const { protocols, headers } = options as { protocols: string[]; headers?: Record<string, string> }; // Of `node.ts`.
-      const more: ClientOptions & { closeTimeout: number } = { perMessageDeflate: false, closeTimeout };
-      super(url, protocols, headers ? { ...more, headers } : more);
+      // As Node's own class, it gives a name: many a firewall lets nobody in without one.
+      const named = { "user-agent": "node", ...headers };
+      const more: ClientOptions & { closeTimeout: number } = { perMessageDeflate: false, closeTimeout, headers: named };
+      super(url, protocols, more);
       // What came with the handshake would be told before those who wait for the socket have it.
       this.once("open", () => {
         this.pause();

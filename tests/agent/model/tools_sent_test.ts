@@ -131,3 +131,74 @@ describe("the schemas of tools are sent in the form that the APIs of models take
     assertEquals(parametersOf(sent[0]?.body.tools), { now: { type: "object", properties: {} } });
   });
 });
+
+describe("Kimi is sent what Moonshot's own kind of JSON Schema has, at whichever endpoint it is", () => {
+  const text = { type: "string" };
+  /** What servers have, and what the model gets of it: each made Moonshot refuse the whole question. */
+  const cases: Record<string, [given: JsonObject, expected: JsonObject]> = {
+    "no type: an enum (JetBrains)": [{ enum: ["START", "END"] }, { enum: ["START", "END"], type: "string" }],
+    "no type: words alone": [{ description: "a" }, { description: "a", type: "string" }],
+    "no type: others": [
+      { properties: { a: { items: { const: 1 } }, b: { enum: [true] } } },
+      {
+        type: "object",
+        properties: {
+          a: { type: "array", items: { type: "number", const: 1 } },
+          b: { type: "boolean", enum: [true] },
+        },
+      },
+    ],
+    "a type beside a choice": [
+      { type: "string", anyOf: [{ format: "uuid" }, { type: "string", maxLength: 3 }, { $ref: "#/$defs/Id" }] },
+      { anyOf: [{ type: "string", format: "uuid" }, { type: "string", maxLength: 3 }, { $ref: "#/$defs/Id" }] },
+    ],
+    "a choice of one without a type": [{ oneOf: [text, { description: "a" }] }, {
+      anyOf: [text, { description: "a", type: "string" }],
+    }],
+    "a choice of what is required (Apollo)": [
+      { type: "array", items: { type: "object", properties: { a: text }, anyOf: [{ required: ["a"] }] } },
+      { type: "array", items: { type: "object", properties: { a: text } } },
+    ],
+    "words beside a reference (Unity)": [{ $ref: "#/$defs/Id", description: "Which" }, { $ref: "#/$defs/Id" }],
+    "anything as a value": [
+      { type: "object", additionalProperties: {} },
+      { type: "object", additionalProperties: true },
+    ],
+    "a condition": [{ type: "object", if: { required: ["a"] }, then: { required: ["b"] } }, { type: "object" }],
+    "what it takes": [{ type: "integer", minimum: 1, default: 1 }, { type: "integer", minimum: 1, default: 1 }],
+  };
+  const $defs = { Id: text };
+  const tools = Object.entries(cases).map(([description, [given]], at) => ({
+    name: `tool${at}`,
+    description,
+    inputSchema: { type: "object", properties: { a: given }, $defs },
+  }));
+  const expected = Object.values(cases).map(([, a]) => ({ type: "object", properties: { a }, $defs }));
+  const before = JSON.stringify(tools);
+
+  for (
+    const [baseUrl, model] of [
+      ["https://api.moonshot.ai/v1", "k3"],
+      ["https://openrouter.ai/api/v1", "moonshotai/kimi-k2.6"],
+    ] as const
+  ) {
+    test(`openAiModel: ${model}`, async () => {
+      const { fetch, sent } = endpoint(ended());
+      await collect(openAiModel({ baseUrl, model, fetch }).stream({ ...hello, tools }));
+      const made: { function: { parameters: JsonObject } }[] = sent[0]?.body.tools;
+      assertEquals(made.map(({ function: { parameters } }) => parameters), expected);
+      assertEquals(JSON.stringify(tools), before);
+    });
+  }
+
+  test("aiSdkModel; others are sent what they were", async () => {
+    const sentTo = async (provider: string): Promise<unknown> => {
+      const { model, asked } = sdk(said("ok"));
+      await collect(aiSdkModel({ ...model, provider }).stream({ ...hello, tools }));
+      return (asked[0]?.tools as { inputSchema: unknown }[]).map(({ inputSchema }) => inputSchema);
+    };
+    assertEquals(await sentTo("moonshotai.chat"), expected);
+    const given = tools.map(({ inputSchema }) => inputSchema);
+    assertEquals(await sentTo("other.chat"), given);
+  });
+});

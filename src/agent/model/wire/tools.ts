@@ -4,6 +4,7 @@
  * @module
  */
 import { createSafeLogger } from "../../../egress/safe_logger.ts";
+import { fitMoonshot } from "../../../hub/models/schema/moonshot.ts";
 import { toModelSchema } from "../../../hub/models/schema/schema.ts";
 import { anthropicNames, cut, dropProperties, openAiRules, type ToolRules } from "../../../hub/models/tools.ts";
 import { wellFormed } from "../../../hub/models/well_formed.ts";
@@ -11,6 +12,11 @@ import type { Logger } from "../../../ports.ts";
 import { isObject } from "../../../protocol/json_rpc.ts";
 import type { JsonObject } from "../../../protocol/json_rpc.ts";
 import type { LanguageModelTool } from "../seam.ts";
+
+/** What a model asks of tools beside what its endpoint asks, by its name: Kimi asks it wherever it is. */
+export function rulesOfModel(model: string): ToolRules {
+  return /kimi|moonshot/i.test(model) ? { fit: fitMoonshot } : {};
+}
 
 /** What a provider of the AI SDK asks of tools, by its name. */
 export function rulesOf(provider: string): ToolRules {
@@ -49,6 +55,7 @@ function soundSchema(given: JsonObject, rules: ToolRules, leftOut: (reason: stri
   try {
     const { schema } = toModelSchema(wellFormed(given));
     if (rules.propertyName) dropProperties(schema, rules.propertyName, () => {});
+    rules.fit?.(schema);
     return schema;
   } catch (error) {
     leftOut(error instanceof Error ? error.message : String(error));

@@ -205,8 +205,8 @@ function loosenReferences(root: JsonObject, notes: string[]): void {
   });
 }
 
-/** Visits a schema, and all that are in it. */
-function eachSchema(value: unknown, visit: (schema: Record<string, unknown>) => void): void {
+/** Visits a schema, and all that are in it: what a visit takes away is not visited. */
+export function eachSchema(value: unknown, visit: (schema: Record<string, unknown>) => void): void {
   if (Array.isArray(value)) { for (const item of value) eachSchema(item, visit); }
   if (!isObject(value)) return;
   visit(value);
