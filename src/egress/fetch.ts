@@ -48,7 +48,7 @@ export async function egressFetch(
   if (status < 307 || target?.origin !== origin || hops === mostRedirects) {
     throw new RedirectRefusedError(
       `Cannot follow ${status ? status + " to" : "a redirect of"} "${
-        redact(urlWithoutQuery(target || location || url))
+        redact(urlWithoutQuery(location || url))
       }": expected ${status ? "307 or 308 to the same origin" : "the final URL"}`,
     );
   }
