@@ -80,6 +80,8 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
   const guarded = await guard(hub, servers);
   const told = new Map<string, Failure>();
   const reporting = report(guarded, servers, { told, isOne: names === "own" });
+  // What was heard of a server is told, also where the other end is gone by then.
+  await using _told = { [Symbol.asyncDispose]: () => hub.close().then(() => reporting) };
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
   signal.throwIfAborted();
@@ -95,7 +97,7 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
   await using gateway = createGateway(guarded, { name: "causeway", relay, names, caller, takesTurns });
   // What runs still is called off at the servers before they are left.
   const tasks = createTasks();
-  await using _ = { [Symbol.asyncDispose]: () => tasks.close() };
+  await using _tasks = { [Symbol.asyncDispose]: () => tasks.close() };
   if (!http) return await overStdio(gateway, tasks, signal);
   await using place = await serveAt(gateway, { ...http, auth, tasks });
   const { length } = guarded.tools();
