@@ -10,8 +10,6 @@ const secretName =
   /(keys?|tokens?|secrets?|passw(or)?ds?|passphrases?|_(auth|pass|pat|pwd)|authorization|cookie)_?\d*$/i;
 /** A user and a password within a URL, and the password alone. */
 const inUrl = /\b[a-z][\w+.-]*:\/\/([^\s/?#@:]*:([^\s/?#]+))@/gi;
-/** How many secrets one redactor keeps: a key in PEM has fifty lines. */
-const kept = 200;
 
 /** What a child is started with. */
 interface Started {
@@ -32,14 +30,12 @@ export function withoutSecrets(
   const secrets = [...Object.entries(env ?? {}), ...named(args ?? [])]
     .flatMap(([name, value]) => value == null ? [] : secretsOf(name, `${value}`));
   if (!secrets[0]) return redact;
-  const redactors: Redactor[] = [];
-  for (const [at, secret] of secrets.entries()) {
-    if (at % kept === 0) redactors.push(new Redactor());
-    redactors.at(-1)?.add(secret);
-  }
+  // None pushes another out: a key in PEM alone has fifty lines.
+  const redactor = new Redactor();
+  for (const secret of secrets) redactor.add(secret, Infinity);
   // They go first: one may be made of what `redact` knows, which would leave its rest.
   return (text) => {
-    const clean = redactors.reduce((rest, redactor) => redactor.redact(rest), text);
+    const clean = redactor.redact(text);
     return redact?.(clean) ?? clean;
   };
 }

@@ -32,13 +32,13 @@ export class Redactor {
   readonly #forms = new Map<string, Set<string>>();
 
   /**
-   * Makes a secret known. The 200 that were added last are kept, so that a long run with rotating tokens stays bounded.
+   * Makes a secret known.
    *
    * @param secret Ignored when shorter than 6 characters: those would be found all over ordinary text.
+   * @param most How many are kept, those that were added last: a long run with rotating tokens stays bounded.
    */
-  add(secret: string): void {
+  add(secret: string, most: number = 200): void {
     const shortest = 6;
-    const most = 200;
     if (secret.length < shortest) return;
     this.#forms.delete(secret);
     this.#forms.set(secret, formsOf(secret));

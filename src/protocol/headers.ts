@@ -233,14 +233,3 @@ export function lowered(headers?: Readonly<Record<string, string>>): Record<stri
   }
   return result;
 }
-
-/**
- * Headers with a name. Bun, Deno, Node and browsers give theirs by themselves; Workers send no `user-agent`, and many a firewall lets
- * nobody in without one.
- */
-export function withName(given: RequestInit["headers"]): Headers {
-  const headers = new Headers(given);
-  const name = headers.get("user-agent") ?? globalThis.navigator?.userAgent;
-  if (/^Cloudflare/.test(name)) headers.set("user-agent", name);
-  return headers;
-}

@@ -6,7 +6,6 @@
 import type { Fetch, OpenWebSocket, WebSocketLike } from "../ports.ts";
 import { ConnectError } from "../protocol/errors.ts";
 import { urlWithoutQuery } from "../protocol/excerpt.ts";
-import { withName } from "../protocol/headers.ts";
 import { subprotocol } from "../protocol/web_socket.ts";
 
 /** The runtime's own `fetch`, with a name. */
@@ -64,4 +63,15 @@ export function upgradeWorkers(_request: Request, accept: (socket: WebSocketLike
   accept(socket);
   const init = { status: 101, webSocket: client, headers: { "sec-websocket-protocol": subprotocol } };
   return new Response(null, init);
+}
+
+/**
+ * Headers with a name. Bun, Deno, Node and browsers give theirs by themselves; Workers send no `user-agent`, and many a firewall lets
+ * nobody in without one.
+ */
+function withName(given: RequestInit["headers"]): Headers {
+  const headers = new Headers(given);
+  const name = headers.get("user-agent") ?? globalThis.navigator?.userAgent;
+  if (/^Cloudflare/.test(name)) headers.set("user-agent", name);
+  return headers;
 }

@@ -81,14 +81,14 @@ async function run(servers: ReadonlyMap<string, Served>, { line, signal, names }
   const told = new Map<string, Failure>();
   const reporting = report(guarded, servers, { told, isOne: names === "own" });
   // What was heard of a server is told, also where the other end is gone by then.
-  await using _told = { [Symbol.asyncDispose]: () => hub.close().then(() => reporting) };
+  const leave = () => hub.close().then(() => reporting);
+  await using _told = { [Symbol.asyncDispose]: leave };
   const connecting = Promise.all(Array.from(servers, ([name, config]) => hub.add(name, config)));
   await until(connecting, patience, signal);
   signal.throwIfAborted();
   if (names === "own" && hub.status().every(({ state }) => state === "failed")) {
     // What it is, is told already. Nobody gets anything of it.
-    await hub.close();
-    await reporting;
+    await leave();
     return [...told.values()][0]?.exitCode ?? exitCodes.unreachable;
   }
   await guarded.check({ signal });

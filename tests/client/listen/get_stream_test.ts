@@ -9,14 +9,21 @@ import { front, url } from "../support.ts";
 import { take } from "./support.ts";
 
 describe("a GET stream that is refused", () => {
-  for (const status of [400, 406, 501]) {
-    test(`with ${status}: there is none, and nobody asks for it again`, async () => {
+  const none: [string, () => Response][] = [
+    ...[400, 406, 501].map((
+      status,
+    ): [string, () => Response] => [`with ${status}`, () => new Response("", { status })]),
+    ...[["text/html", "<!doctype html><title>The app</title>"], ["application/json", "{}"]].map(
+      ([type = "", body]): [string, () => Response] => [
+        `by a page that is there for all paths (200, ${type})`,
+        () => new Response(body, { headers: { "content-type": type } }),
+      ],
+    ),
+  ];
+  for (const [how, refuse] of none) {
+    test(`${how}: there is none, and nobody asks for it again`, async () => {
       const clock = new VirtualClock();
-      const legacy = createLegacyServer();
-      const server = front(
-        legacy,
-        ({ httpMethod }) => httpMethod === "GET" ? new Response("", { status }) : undefined,
-      );
+      const server = front(createLegacyServer(), ({ httpMethod }) => httpMethod === "GET" ? refuse() : undefined);
       const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
       const stream = client.listen({ tools: true });
       assertEquals(await clock.until(stream.acknowledged), {});
@@ -77,25 +84,6 @@ describe("a GET stream that is refused", () => {
     assertEquals(server.seen.length, asked + 1);
     await clock.until(client.close());
   });
-
-  for (
-    const [type, body] of [["text/html", "<!doctype html><title>The app</title>"], ["application/json", "{}"]] as const
-  ) {
-    test(`by a page that is there for all paths (200, ${type}): there is none, and nobody asks for it again`, async () => {
-      const clock = new VirtualClock();
-      const server = front(
-        createLegacyServer(),
-        ({ httpMethod }) =>
-          httpMethod === "GET" ? new Response(body, { headers: { "content-type": type } }) : undefined,
-      );
-      const client = await clock.until(connect(url, { fetch: memoryFetch(server), clock }));
-      const stream = client.listen({ tools: true });
-      assertEquals(await clock.until(stream.acknowledged), {});
-      await clock.advance(600_000);
-      assertEquals(server.seen.filter(({ httpMethod }) => httpMethod === "GET").length, 1);
-      await clock.until(client.close());
-    });
-  }
 });
 
 test("what is no JSON-RPC on a GET stream, a server's own heartbeat, is passed over: the stream goes on", async () => {

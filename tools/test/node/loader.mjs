@@ -6,6 +6,7 @@ import { register } from "node:module";
 const root = new URL("../../../", import.meta.url).href;
 const compiled = new URL(import.meta.url).searchParams.get("compiled");
 // Deprecated from Node 26 on; what comes in its place is not in Node 20. The word for it would stand among what tests look at.
+const { noDeprecation } = process;
 process.noDeprecation = true;
 register("./hooks.mjs", { parentURL: import.meta.url, data: { root, compiled } });
-process.noDeprecation = false;
+process.noDeprecation = noDeprecation;
